@@ -21,16 +21,16 @@ def _first(x: Values, good: Callable[[Values], NDArray[np.bool_]]) -> Index | No
     if x.size <= threads.BLOCK:
         fine = good(x if x.ndim else x[None])
         return None if fine.all() else tuple(np.argwhere(~fine)[0].tolist())[: x.ndim]
-    found: list[Index] = []
+    result: list[Index] = []
 
     def work(block: slice) -> None:
         fine = good(x[block])
         if not fine.all():
             row, *rest = np.argwhere(~fine)[0].tolist()
-            found.append((block.start + row, *rest))
+            result.append((block.start + row, *rest))
 
     threads.run(work, threads.blocks(x, least=1), x.size)
-    return min(found, default=None)
+    return min(result, default=None)
 
 
 def not_binary(x: Values, *, missing: bool = False) -> Index | None:

@@ -47,8 +47,8 @@ def _block(x: Array) -> Array:
     ordered = np.take_along_axis(flat, order, -1)
     scores = _spread(order, _normal_scores(ordered)).reshape(x.shape)
     tails = np.stack([x <= low, x <= high]).astype(float)
-    found = effective_draws(np.stack([scores, *tails]), most=float(np.log10(size))).number
-    bulk, below, above = np.where(np.ptp([scores, *tails], axis=(-2, -1)) == 0, size, found)
+    result = effective_draws(np.stack([scores, *tails]), most=float(np.log10(size))).number
+    bulk, below, above = np.where(np.ptp([scores, *tails], axis=(-2, -1)) == 0, size, result)
     # Distances from the median fall and then rise: two runs, which a stable sort merges.
     folded = np.abs(ordered - np.median(ordered, axis=-1)[:, None])
     merged = np.argsort(folded, axis=-1, kind="stable")
@@ -79,9 +79,9 @@ def _average(ordered: Array) -> Array:
 
 def _spread(order: NDArray[np.intp], values: Array) -> Array:
     """Return values that are in this order in their own places."""
-    found = np.empty(order.shape)
-    np.put_along_axis(found, order, values, -1)
-    return found
+    result = np.empty(order.shape)
+    np.put_along_axis(result, order, values, -1)
+    return result
 
 
 def _r_hat(x: Array) -> Array:

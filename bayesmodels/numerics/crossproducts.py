@@ -77,7 +77,7 @@ def centred_factor(
     rows = max(_PART // width, 64 * width)
     number = max(1, len(y) // rows)
     edges = [round(k * len(y) / number) for k in range(number + 1)]
-    found: list[Part] = [_nothing(width)] * number
+    result: list[Part] = [_nothing(width)] * number
 
     def work(k: int) -> None:
         block = slice(edges[k], edges[k + 1])
@@ -85,12 +85,12 @@ def centred_factor(
         if block.stop - block.start >= max(_SUMMED_FROM, 4 * width):
             part = _by_sums(X, y, block, fast=fast)
         if part is None:
-            found[k] = _by_qr(X, y, block, look, ones=ones)
+            result[k] = _by_qr(X, y, block, look, ones=ones)
         else:
-            found[k] = with_ones(part) if ones else part
+            result[k] = with_ones(part) if ones else part
 
     run(work, range(number), len(y) * width if width <= _NARROW else 0)
-    return reduce(merged, found)
+    return reduce(merged, result)
 
 
 def merged(a: Part, b: Part) -> Part:
@@ -138,8 +138,8 @@ def _by_qr(
         look(rows)
         return factored(rows)
 
-    found = map(of_block, _cut(part, max(width, _STACKED // width)))
-    return reduce(merged, found, next(found, _nothing(width)))
+    result = map(of_block, _cut(part, max(width, _STACKED // width)))
+    return reduce(merged, result, next(result, _nothing(width)))
 
 
 def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:

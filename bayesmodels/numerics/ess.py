@@ -60,12 +60,12 @@ def _effective(values: Array, between: bool, most: float) -> Array:  # noqa: FBT
     centred = values - means
     still = np.ptp(values.reshape(len(values), -1), axis=-1) < np.finfo(float).resolution
     apart = means[..., 0].var(1, ddof=1) if between and chains > 1 else np.zeros(len(values))
-    found = _times(_autocovariances(centred, min(_FEW_LAGS, draws)), draws, still, apart)
-    longer = np.isnan(found[0])
+    result = _times(_autocovariances(centred, min(_FEW_LAGS, draws)), draws, still, apart)
+    longer = np.isnan(result[0])
     if longer.any():
         every = _autocovariances(centred[longer], draws)
-        found[:, longer] = _times(every, draws, still[longer], apart[longer])
-    time, last = found
+        result[:, longer] = _times(every, draws, still[longer], apart[longer])
+    time, last = result
     # Chains that go the same way, or antithetic ones of an even function, tell one thing together.
     time = time * np.where(
         alike[0] > _SURE * alike[1] * np.sqrt(np.maximum(time, 1)), 1 + alike[0], 1

@@ -63,11 +63,11 @@ def places(labels: Any, outcomes: tuple[Hashable, ...], values: Array) -> Array:
     """Return the values of one label, or of a list or array of labels; refuse others."""
     number = {outcome: k for k, outcome in enumerate(outcomes)}
     several = isinstance(labels, (list, range, set, frozenset)) or np.ndim(labels) > 0
-    found = []
+    result = []
     for label in labels if several else [labels]:
         if label not in number:
             raise DataError(
                 f"outcome: must be one of the {len(outcomes)} of the model; got {label!r}."
             )
-        found.append(number[label])
-    return values[found] if several else values[found[0]]
+        result.append(number[label])
+    return values[result] if several else values[result[0]]

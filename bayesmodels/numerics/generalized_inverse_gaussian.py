@@ -97,8 +97,8 @@ class GeneralizedInverseGaussian(Law):
         """Return mean "m", variance "v", skewness "s", excess kurtosis "k", as SciPy does."""
         _, _, _, skew, kurtosis = self._integrated
         known = {"m": self.mean(), "v": self.var(), "s": skew, "k": kurtosis}
-        found = tuple(known[moment] for moment in moments)
-        return found[0] if len(found) == 1 else found
+        result = tuple(known[moment] for moment in moments)
+        return result[0] if len(result) == 1 else result
 
     def logpdf(self, x: ArrayLike) -> Array:
         """Return the log density of X, elementwise."""

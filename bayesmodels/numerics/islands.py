@@ -44,8 +44,8 @@ def logs_of(f: Function) -> Logs:
     """Return the log values of a function, minus infinity where they are not numbers."""
 
     def logs(x: Array) -> Array:
-        found = f(x)[0]
-        return np.where(np.isnan(found), -np.inf, found)
+        result = f(x)[0]
+        return np.where(np.isnan(result), -np.inf, result)
 
     return logs
 
@@ -71,18 +71,18 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
         away = centre - own[:, -1]
         best, second, worst = fs[:, 0], fs[:, -2] if d > 1 else fs[:, 0], fs[:, -1]
         tried = centre + away
-        found = logs(tried)
+        result = logs(tried)
         # The best so far: go on, twice as far. Not better than two: half as far, or back.
-        far = np.select([found > best, found > second, found > worst], [2.0, 1.0, 0.5], -0.5)
+        far = np.select([result > best, result > second, result > worst], [2.0, 1.0, 0.5], -0.5)
         asked = np.flatnonzero(far != 1)
         if len(asked):
             again = centre[asked] + far[asked, None] * away[asked]
             value = logs(again)
-            better = value > np.where(far > 0, found, worst)[asked]
-            tried[asked[better]], found[asked[better]] = again[better], value[better]
+            better = value > np.where(far > 0, result, worst)[asked]
+            tried[asked[better]], result[asked[better]] = again[better], value[better]
             far[asked[better]] = 1
         moved = far >= 1
-        own[moved, -1], fs[moved, -1] = tried[moved], found[moved]
+        own[moved, -1], fs[moved, -1] = tried[moved], result[moved]
         if not moved.all():
             shrunk = (own[~moved][:, :1] + own[~moved][:, 1:]) / 2
             own[np.flatnonzero(~moved), 1:] = shrunk

@@ -315,11 +315,11 @@ def _grown(lattice: Lattice, front: NDArray[np.int64], most: int) -> Lattice:
             break
         if len(logs) + len(new) > most:
             break
-        found, beside = _values(lattice.f, lattice.frame, _times(new, lattice.step / 2))
+        result, beside = _values(lattice.f, lattice.frame, _times(new, lattice.step / 2))
         keys = np.sort(np.concatenate([keys, own[fresh]]))
-        places, logs = np.concatenate([places, new]), np.concatenate([logs, found])
+        places, logs = np.concatenate([places, new]), np.concatenate([logs, result])
         carried = np.concatenate([carried, beside])
-        front = new[found > lattice.floor]
+        front = new[result > lattice.floor]
     done = lattice.complete and not len(front)
     return replace(lattice, places=places, logs=logs, carried=carried, complete=done)
 
@@ -333,16 +333,16 @@ def _neighbours(d: int, *, centres: bool) -> NDArray[np.int64]:
 
 def _spread(places: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
     """Return places with all neighbours in a cube: at even distances if `reach` is two."""
-    found = places
+    result = places
     for axis in range(places.shape[1]):
         move = np.zeros(places.shape[1], dtype=np.int64)
         move[axis] = reach
         if reach == 1:  # from even to odd: none stays
-            every = np.concatenate([found + move, found - move])
+            every = np.concatenate([result + move, result - move])
         else:
-            every = np.concatenate([found, found + move, found - move])
-        found = every[np.unique(_keys(every), return_index=True)[1]]
-    return found
+            every = np.concatenate([result, result + move, result - move])
+        result = every[np.unique(_keys(every), return_index=True)[1]]
+    return result
 
 
 def _joined(places: Array, reach: int) -> Any:

@@ -141,9 +141,9 @@ def integral(
     more, settled = 0, None
     while True:
         lattices = [_with_others(lattice, lattices) for lattice in lattices]
-        lattices, found, beyond = _lowered(lattices, exists, tolerance / 4, least)
-        history.append(found)
-        unknown.append(_unknown(lattices, found, least))
+        lattices, result, beyond = _lowered(lattices, exists, tolerance / 4, least)
+        history.append(result)
+        unknown.append(_unknown(lattices, result, least))
         errors = _errors(history, starts.shape[1], least) + beyond + unknown[-1][0]
         if len(unknown) > _CYCLE and errors[0] <= tolerance:
             # Beyond what numbers tell there is some of a moment, however fine the lattice.
@@ -155,7 +155,7 @@ def integral(
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
             stated = np.maximum(errors, errors - unknown[-1][0] + unknown[-1])
-            settled = _integral(lattices, found, np.where(exists, stated, np.nan), least)
+            settled = _integral(lattices, result, np.where(exists, stated, np.nan), least)
             if more > _MORE or number > _CHEAP or needs > _SOON:
                 return settled
         if number > _MOST or needs > seconds:
@@ -303,13 +303,13 @@ def _lowered(
     """
     _reach(lattices)
     given = lattices
-    found, beyond, unit = _estimates(lattices, exists, least)
+    result, beyond, unit = _estimates(lattices, exists, least)
     before = [beyond]
     while (beyond / unit > tolerance)[exists].any():
-        depth = found[0] - lattices[0].floor
+        depth = result[0] - lattices[0].floor
         lattices = [lattice.with_floor(lattice.floor - _DEEPER, _MOST) for lattice in lattices]
         _reach(lattices)
-        found, beyond, unit = _estimates(lattices, exists, least)
+        result, beyond, unit = _estimates(lattices, exists, least)
         before.append(beyond)
         many = beyond / unit > tolerance
         times = max(_WHILE[0], math.ceil(_WHILE[1] * _steps(lattices).max()))
@@ -324,9 +324,9 @@ def _lowered(
         if stays.any():  # of the other moments less may do
             _lost(exists, stays)
             lattices = given
-            found, beyond, unit = _estimates(lattices, exists, least)
+            result, beyond, unit = _estimates(lattices, exists, least)
             before = [beyond]
-    return lattices, found, beyond / unit
+    return lattices, result, beyond / unit
 
 
 def _lost(exists: NDArray[np.bool_], which: NDArray[np.bool_]) -> None:
@@ -360,8 +360,8 @@ def _estimates(
     halo = _halo(lattices)
     gap, own = np.abs(numbers[halo] - mean), weights[halo]
     parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2]) * _beside(lattices)
-    found = np.concatenate([[log_total], mean, sd])
-    return found, parts, np.concatenate([[1.0], unit, unit**2])
+    result = np.concatenate([[log_total], mean, sd])
+    return result, parts, np.concatenate([[1.0], unit, unit**2])
 
 
 def _units(sd: Array, least: Array | float) -> Array:
@@ -429,13 +429,13 @@ def _errors(history: list[Array], d: int, least: Array | float) -> Array:
     changes = [
         np.abs(a - b) / every for a, b in zip(history[:-5:-1], history[-2:-6:-1], strict=False)
     ]
-    found = np.maximum(changes[0], changes[1] ** _POWER)
+    result = np.maximum(changes[0], changes[1] ** _POWER)
     cycle = 1 if d == 1 else 2
     if len(changes) < 2 + cycle:
-        return found
+        return result
     now = np.max(changes[2 - cycle : 2], 0)
     slow = now > np.max(changes[2 : 2 + cycle], 0) ** _POWER
-    return np.where(slow, np.max([found, changes[1] / 2, changes[2] / 4], 0), found)
+    return np.where(slow, np.max([result, changes[1] / 2, changes[2] / 4], 0), result)
 
 
 def _integral(

@@ -169,15 +169,15 @@ class Curve:
     def cdf(self, t: Array) -> Array:
         """Return the probability of at most t: none or all where t is no possible number."""
         below = self.table.cdf(self.there(t))
-        found = below if self._rises else 1 - below
+        result = below if self._rises else 1 - below
         above = np.where(np.isnan(t), np.nan, t > self.ppf(0.5))
-        return np.where(np.isnan(found), above, found)
+        return np.where(np.isnan(result), above, result)
 
     def pdf(self, t: Array) -> Array:
         """Return the density."""
         with np.errstate(all="ignore"):
-            found = self.table.pdf(self.there(t)) * np.abs(self.slope(t))
-        return np.where(np.isfinite(found), found, 0.0)
+            result = self.table.pdf(self.there(t)) * np.abs(self.slope(t))
+        return np.where(np.isfinite(result), result, 0.0)
 
     def ppf(self, q: float) -> float:
         """Return the quantile."""

@@ -57,10 +57,10 @@ class _BetaBinomial(FromLogs, type(stats.betabinom)):  # type: ignore[misc]
 
     def _sf(self, x: Any, n: Any, a: Any, b: Any) -> Array:
         x, n, a, b = np.broadcast_arrays(x, n, a, b)
-        found = np.asarray(1 - self._cdf(x, n, a, b))
-        far = found < _LAST_PERCENT  # failures are counted instead
-        found[far] = self._cdf((n - np.floor(x) - 1)[far], n[far], b[far], a[far])
-        return found
+        result = np.asarray(1 - self._cdf(x, n, a, b))
+        far = result < _LAST_PERCENT  # failures are counted instead
+        result[far] = self._cdf((n - np.floor(x) - 1)[far], n[far], b[far], a[far])
+        return result
 
     def _isf(self, q: Any, n: Any, a: Any, b: Any) -> Array:
         return _first_count(lambda k: self._sf(np.minimum(k, n), n, a, b) <= q, n * (a / (a + b)))
@@ -116,13 +116,13 @@ class _Beta(FromLogs, type(stats.beta)):  # type: ignore[misc]
     # small, and 1 - x unless x is small.
     def _sf(self, x: Any, a: Any, b: Any) -> Array:
         x, a, b = np.broadcast_arrays(x, a, b)
-        found = np.asarray(1 - betainc(a, b, x))
-        far = (found < _LAST_PERCENT) | (a + b > _MANY)
+        result = np.asarray(1 - betainc(a, b, x))
+        far = (result < _LAST_PERCENT) | (a + b > _MANY)
         near = far & (x > _NEAR_ZERO) & (a + b < _FEW)
-        found[near] = betainc(b[near], a[near], 1 - x[near])
+        result[near] = betainc(b[near], a[near], 1 - x[near])
         far &= ~near
-        found[far] = betaincc(a[far], b[far], x[far])
-        return found
+        result[far] = betaincc(a[far], b[far], x[far])
+        return result
 
     def _nearer(self, x: Any, q: Any, tail: Any, sign: int, a: Any, b: Any) -> Array:
         """Take Newton's last step in ln(tail), since SciPy's inverse may stop at nine digits.
@@ -347,8 +347,8 @@ class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: 
         lead = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
         z = rng.standard_normal((*lead, self.dim)) @ self._root.T
         stretch = np.sqrt(rng.chisquare(self.df, lead) / self.df)
-        found: Array = self.loc + z / stretch[..., None]
-        return found[0] if lead == (1,) else found
+        result: Array = self.loc + z / stretch[..., None]
+        return result[0] if lead == (1,) else result
 
     def logpdf(self, x: ArrayLike) -> Array:
         """Return the log density of points of shape (..., D)."""
@@ -373,9 +373,9 @@ def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Arr
     if np.max(a + b, initial=0) <= _FEW:
         with np.errstate(divide="ignore", invalid="ignore"):
             yes, no = np.log(theta), log1p(-theta)
-        found: Array = times_logs(a - 1, yes) - betaln(a, b)
-        found += times_logs(b - 1, no)  # in place: there may be millions
-        return found
+        result: Array = times_logs(a - 1, yes) - betaln(a, b)
+        result += times_logs(b - 1, no)  # in place: there may be millions
+        return result
     theta, a, b = np.broadcast_arrays(theta, a, b)
     both = np.stack([a, b], -1)
     gap = gaps_of_shares(theta[..., None], both)[..., 0]

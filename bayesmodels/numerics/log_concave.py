@@ -219,9 +219,9 @@ class LogConcave(Law):
         x = np.asarray(x, dtype=float)
         with np.errstate(all="ignore"):
             rise = self._rise(self._at(x))[0]
-            found = rise - self.log_integral - self._on.log_slope(x)
+            result = rise - self.log_integral - self._on.log_slope(x)
         inside = (x >= self.ends[0]) & (x <= self.ends[1])
-        return np.where(inside, found, -np.inf)[()]
+        return np.where(inside, result, -np.inf)[()]
 
     def _bracket(self, q: Array, lower: Any) -> tuple[Array, Array, Array]:
         """Return the ends of panels, from the peak, and a guess as if logs of tails were linear."""
@@ -267,8 +267,8 @@ def _edges(rise: Rise, end: float) -> Array:
         return -value - levels, -slope
 
     zero, top = np.zeros(len(levels)), np.full(len(levels), last)
-    found = increasing_root(below, zero, top, top)
+    result = increasing_root(below, zero, top, top)
     if len(levels) and levels[-1] == _LOWEST:
-        last = found[-1]
+        last = result[-1]
     bends = _BENDS[last > _BENDS]
-    return np.unique(np.concatenate([[0.0], found, bends, [last]]))
+    return np.unique(np.concatenate([[0.0], result, bends, [last]]))

@@ -215,8 +215,8 @@ def tables(
             for column in rows.T[part]:
                 place *= levels
                 np.add(place, column, out=place, casting="unsafe")
-            found = np.bincount(place, w, minlength=pattern.size)
-            pattern += found.reshape(pattern.shape)  # noqa: PLW2901 - in place
+            result = np.bincount(place, w, minlength=pattern.size)
+            pattern += result.reshape(pattern.shape)  # noqa: PLW2901 - in place
     for part, pattern in zip(columns, patterns, strict=True):
         for k, j in enumerate(range(F)[part]):
             others = tuple(axis for axis in range(1, pattern.ndim) if axis != k + 1)

@@ -75,12 +75,12 @@ def integral(
     low, high = ends[owner, place], ends[owner, place + 1]
     total, error, before = np.zeros((1, 1)), np.zeros((1, 1)), np.full(len(owner), np.inf)
     for level in range(_HALVINGS):
-        found, off = _panels(f, low, high, owner)
-        every = np.abs(total + _added(found, owner, len(ends))) + _NOTHING
+        result, off = _panels(f, low, high, owner)
+        every = np.abs(total + _added(result, owner, len(ends))) + _NOTHING
         worst = (off / every[:, owner]).max(0)
         rounded = (worst <= _ROUGH) & (worst > before / 8)  # halving again is of no use
         done = (worst <= GOAL) | rounded | ~np.isfinite(worst) | (level == _HALVINGS - 1)
-        total = total + _added(found[:, done], owner[done], len(ends))
+        total = total + _added(result[:, done], owner[done], len(ends))
         error = error + _added(off[:, done], owner[done], len(ends))
         if done.all():
             break
@@ -110,10 +110,10 @@ def _panels(
     x = np.where(apart, np.sign(high)[:, None] * np.exp(np.where(apart, t, 0.0)), t)
     with np.errstate(invalid="ignore", over="ignore"):  # infinite densities
         y = f(x, owner[:, None]) * (half * np.where(apart, x, 1.0))
-        found = y @ _WEIGHTS
-        size = np.abs(y - found[..., None] / 2) @ _WEIGHTS + _NOTHING
-        off = np.abs(found - y[..., _SOME] @ _COARSE) / size
-        return found, size * np.minimum(1.0, (200 * off)) ** 1.5  # as QUADPACK does
+        result = y @ _WEIGHTS
+        size = np.abs(y - result[..., None] / 2) @ _WEIGHTS + _NOTHING
+        off = np.abs(result - y[..., _SOME] @ _COARSE) / size
+        return result, size * np.minimum(1.0, (200 * off)) ** 1.5  # as QUADPACK does
 
 
 def _apart(low: Array, high: Array) -> Any:

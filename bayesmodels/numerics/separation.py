@@ -115,7 +115,7 @@ def _direction(sides: Array) -> Array | None:
     from scipy.optimize import linprog
 
     A = sides.reshape(len(sides), -1)
-    found = linprog(
+    result = linprog(
         -A.sum(0),
         A_ub=-A,
         b_ub=np.zeros(len(A)),
@@ -126,10 +126,10 @@ def _direction(sides: Array) -> Array | None:
             "dual_feasibility_tolerance": _FEASIBLE,
         },
     )
-    if found.x is None:  # zero is always feasible: the solver gave up
+    if result.x is None:  # zero is always feasible: the solver gave up
         return None
-    slack = A @ found.x
-    return found.x if slack.max() > APART and slack.min() > BEYOND else None
+    slack = A @ result.x
+    return result.x if slack.max() > APART and slack.min() > BEYOND else None
 
 
 def strict_direction(X: Array, counts: Array) -> Array | None:
@@ -144,7 +144,7 @@ def _strict(sides: Array) -> Array | None:
     A = sides.reshape(len(sides), -1)
     aim = np.zeros(A.shape[1] + 1)
     aim[-1] = -1
-    found = linprog(
+    result = linprog(
         aim,
         A_ub=np.column_stack([-A, np.ones(len(A))]),
         b_ub=np.zeros(len(A)),
@@ -152,6 +152,6 @@ def _strict(sides: Array) -> Array | None:
         method="highs",
         options={"primal_feasibility_tolerance": _FEASIBLE},
     )
-    if found.x is None or (A @ found.x[:-1]).min() <= APART:
+    if result.x is None or (A @ result.x[:-1]).min() <= APART:
         return None
-    return found.x[:-1].reshape(sides.shape[1:])
+    return result.x[:-1].reshape(sides.shape[1:])

@@ -21,13 +21,13 @@ _LOGISTIC_NODES = np.linspace(-40.0, 40.0, 201)
 def scores(w: Array, X: Array) -> Array:
     """Return X w of shape (..., n, K - 1) for w of shape (..., K - 1, p); complex w are allowed."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found: Array = np.swapaxes(w @ X.T, -1, -2)
-    if not np.isfinite(found).all():
+        result: Array = np.swapaxes(w @ X.T, -1, -2)
+    if not np.isfinite(result).all():
         raise DataError(
             "w: products with the rows grow beyond all numbers; scale the columns, or draw "
             "smaller weights."
         )
-    return found
+    return result
 
 
 def log_probabilities(score: Array) -> Array:

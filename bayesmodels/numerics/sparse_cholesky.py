@@ -95,7 +95,7 @@ class SparsePrecision:
         There is one law a row, with its own slopes and noise. What a precision may lose to rounding
         is `kept`, relative to its size.
         """
-        found, loss = _solutions(slopes, *self.form, noise)
+        result, loss = _solutions(slopes, *self.form, noise)
         lost = ~(loss < kept)
         # Where a group's scale is near zero, what the precision of its mean is before and after the
         # group is integrated out are both huge and nearly the same.
@@ -106,9 +106,9 @@ class SparsePrecision:
                 "too few digits of the law of the others. Keep such scales away from zero by their "
                 "prior, or leave these draws out."
             )
-        if not np.isfinite(found).all():
+        if not np.isfinite(result).all():
             raise np.linalg.LinAlgError("Matrix is not positive definite")
-        return np.asarray(found)
+        return np.asarray(result)
 
     def sd(self, slopes: Array) -> Array:
         """Return the standard deviations of all elements, one row for each row of slopes."""
@@ -254,28 +254,28 @@ def integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> An
     r"""Return :math:`P^{-1} h`, the root, and :math:`\tfrac12 \ln |P|`; NaN without digits."""
     root, half, _, off = _factors(slopes, start, rows, entries, moves)
     n = len(start) - 1
-    found = np.empty(n + len(root) + 1)
-    for j in range(len(found)):
-        found[j] = np.nan
+    result = np.empty(n + len(root) + 1)
+    for j in range(len(result)):
+        result[j] = np.nan
     if off < _SOME:
-        _solve(root, half, start, rows, entries, found)
+        _solve(root, half, start, rows, entries, result)
         for p in range(len(root)):
-            found[n + p] = root[p]
-        found[-1] = 0.0
+            result[n + p] = root[p]
+        result[-1] = 0.0
         for j in range(n):
-            found[-1] += np.log(root[start[j]])
-    return found
+            result[-1] += np.log(root[start[j]])
+    return result
 
 
 @_compiled
 def integrals(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
     """Return `integral` of each of many slopes; the form is the same, and has an axis of one."""
-    found = np.empty((len(slopes), start.shape[1] + rows.shape[1]))
+    result = np.empty((len(slopes), start.shape[1] + rows.shape[1]))
     for i in range(len(slopes)):
         one = integral(slopes[i], start[0], rows[0], entries[0], moves[0])
         for j in range(len(one)):
-            found[i, j] = one[j]
-    return found
+            result[i, j] = one[j]
+    return result
 
 
 @_compiled

@@ -58,13 +58,13 @@ def gathered[Piece, Result](
 ) -> list[Result]:
     """Return what `work` makes of each piece, as `run` does it."""
     every = list(pieces)
-    found: dict[int, Result] = {}
+    result: dict[int, Result] = {}
 
     def one(number: int) -> None:
-        found[number] = work(every[number])
+        result[number] = work(every[number])
 
     run(one, range(len(every)), cost)
-    return [found[number] for number in range(len(every))]
+    return [result[number] for number in range(len(every))]
 
 
 def product(a: Array, b: Array) -> Array:

@@ -42,9 +42,9 @@ def sparse_sums(x: Any, groups: Groups, size: int, weights: Array | None = None)
     x = _csr(x)
     if kernels.pay(x.nnz):
         return _looped_sums(x, groups, size, weights)
-    found = (indicator(groups, size, x.shape[0], weights) @ x).tocoo()
+    result = (indicator(groups, size, x.shape[0], weights) @ x).tocoo()
     total = np.zeros((size, x.shape[1]))
-    total[found.coords] = found.data  # places of a product occur once
+    total[result.coords] = result.data  # places of a product occur once
     return total
 
 

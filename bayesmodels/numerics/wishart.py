@@ -104,12 +104,12 @@ class SymmetricMatrixLaw:
 
     def stats(self, moments: str = "mv") -> Any:
         """Return mean (m), variance (v), skewness (s) and excess kurtosis (k), as asked for."""
-        found = tuple(
+        result = tuple(
             self._matrix(self._diagonal.stats(letter), self._pairs.stats(letter))
             for letter in "mvsk"
             if letter in moments
         )
-        return found[0] if len(found) == 1 else found
+        return result[0] if len(result) == 1 else result
 
     def cdf(self, x: ArrayLike) -> Array:
         """Return the probability of a value up to x."""

@@ -111,15 +111,15 @@ def audit(field: Field, rest: Mapping[str, Bounds] | None = None) -> Audit:
 def _not_checked(terms: Sequence[Any], smooth: set[Any]) -> set[Any]:
     """Return what terms that have some variables are made of, but for checks of parameters."""
     left = [term for term in terms if smooth & set(ancestors([term]))]
-    found: set[Any] = set()
+    result: set[Any] = set()
     while left:
         v = left.pop()
-        if v not in found:
-            found.add(v)
+        if v not in result:
+            result.add(v)
             inputs = v.owner.inputs if v.owner is not None else []
             checks = v.owner is not None and isinstance(v.owner.op, CheckAndRaise)
             left += inputs[:1] if checks else inputs
-    return found
+    return result
 
 
 class _Rows:

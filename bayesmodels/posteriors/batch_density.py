@@ -171,8 +171,8 @@ class BatchDensity:
                 t = np.asarray(t, dtype=float)
                 given = np.repeat(t.reshape(-1, 1), own, 1).reshape(-1, *self.shapes[name])
                 with np.errstate(all="ignore"):
-                    found = np.asarray(run(given)[which])
-                return found.reshape(len(given), -1)[:, element].reshape(t.shape)
+                    result = np.asarray(run(given)[which])
+                return result.reshape(len(given), -1)[:, element].reshape(t.shape)
 
             return of
 
@@ -220,10 +220,10 @@ class BatchDensity:
     @property
     def least(self) -> Array:
         """Units of the numbers: those of probabilities are not next to nothing where these are."""
-        found = np.zeros(max((s.stop for s in self.slices.values()), default=0))
+        result = np.zeros(max((s.stop for s in self.slices.values()), default=0))
         for s in self.finite:
-            found[self.slices[s.name]] = _SHARE
-        return found
+            result[self.slices[s.name]] = _SHARE
+        return result
 
     def __call__(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n) and numbers (n, k) at points (n, d)."""
@@ -253,8 +253,8 @@ class BatchDensity:
         """Return what some points after the other give, on several threads if there are many."""
         many = max(1, _TOGETHER // self.cost)
         pieces = [points[at : at + many] for at in range(0, len(points), many)]
-        found = zip(*gathered(some, pieces, len(points) * self.cost), strict=True)
-        logs, numbers = map(np.concatenate, found)
+        result = zip(*gathered(some, pieces, len(points) * self.cost), strict=True)
+        logs, numbers = map(np.concatenate, result)
         return logs, numbers
 
     def _run(self, *inputs: Any) -> list[Any]:
@@ -291,7 +291,7 @@ class BatchDensity:
         shapes = [(*size, *shape) for shape in [(), *(self.shapes[name] for name in self.names)]]
         try:
             with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
-                found = self._run(*inputs)
+                result = self._run(*inputs)
         except np.linalg.LinAlgError:
             if max(size) == 1:
                 return [np.full(shape, np.nan) for shape in shapes]
@@ -304,7 +304,7 @@ class BatchDensity:
                 for own in np.array_split(np.arange(size[axis]), 2)
             ]
             return [np.concatenate(pair, axis) for pair in zip(*halves, strict=True)]
-        return [np.broadcast_to(x, shape) for x, shape in zip(found, shapes, strict=True)]
+        return [np.broadcast_to(x, shape) for x, shape in zip(result, shapes, strict=True)]
 
 
 def _known(model: pm.Model, name: str) -> Support:

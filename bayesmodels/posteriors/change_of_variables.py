@@ -69,19 +69,19 @@ def log_jacobians(
     A variable that depends on one other, and on those that are settled, is a block of its own: the
     derivatives are triangular, so that their determinants multiply.
     """
-    left, todo, found = dict(of), dict(mapped), {}
+    left, todo, result = dict(of), dict(mapped), {}
     needs = {name: {*ancestors([v.expression])} for name, v in mapped.items()}
     while todo:
         for name, variable in todo.items():
             own = [other for other, v in left.items() if v.expression in needs[name]]
             if len(own) == 1 and left[own[0]].size == variable.size:
-                found[name] = _log_determinant([variable], [left.pop(own[0])])
+                result[name] = _log_determinant([variable], [left.pop(own[0])])
                 del todo[name]
                 break
         else:
-            found[" and ".join(todo)] = _log_determinant([*todo.values()], [*left.values()])
+            result[" and ".join(todo)] = _log_determinant([*todo.values()], [*left.values()])
             break
-    return found
+    return result
 
 
 def _log_determinant(mapped: list[Variable], of: list[Variable]) -> tuple[Any, Any]:

@@ -63,11 +63,11 @@ class Anatomy:
 
     def digest(self) -> str:
         """Return a digest of form and constants."""
-        found = hashlib.sha256(self.form.encode())
+        result = hashlib.sha256(self.form.encode())
         for constant in self.constants:
             value = np.asarray(constant.data)  # of None, bytes would say where it lies in memory
-            found.update(value.tobytes() if value.dtype != object else str(value).encode())
-        return found.hexdigest()
+            result.update(value.tobytes() if value.dtype != object else str(value).encode())
+        return result.hexdigest()
 
     def differing(self, other: Anatomy) -> set[int] | None:
         """Return numbers of the constants whose values differ; None if the forms differ."""
@@ -83,8 +83,8 @@ class Sampler:
     def __init__(self, models: Sequence[pm.Model]) -> None:
         self._model = models[0]
         self._first, *others = map(Anatomy.of, models)
-        found = [self._first.differing(other) or set() for other in others]
-        self._varying = sorted(set().union(*found))
+        result = [self._first.differing(other) or set() for other in others]
+        self._varying = sorted(set().union(*result))
 
     def compiled(self, model: pm.Model) -> tuple[Any, bool]:
         """Return a model, compiled, and whether that had to be done anew for it."""
@@ -140,12 +140,12 @@ def draws_of(compiled: Any, draws: int, seed: int) -> dict[str, NDArray[Any]]:
         )
     ((chain, *_), _) = trace.get_arrow_trace()
     table = pa.record_batch(chain)
-    found = {}
+    result = {}
     for name in table.schema.names:
         column = table.column(name)
         while pa.types.is_nested(column.type):
             column = column.flatten()
         flat = column.to_numpy(zero_copy_only=False)
         rows = flat.reshape(table.num_rows, *compiled.shapes[name])
-        found[name] = rows[-draws:]  # steps of tuning come before them
-    return found
+        result[name] = rows[-draws:]  # steps of tuning come before them
+    return result

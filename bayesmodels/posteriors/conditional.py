@@ -263,8 +263,8 @@ def natural_values(model: pm.Model) -> Any:
 
     def natural(point: Mapping[str, Any]) -> Point:
         with np.errstate(all="ignore"):
-            found = run(*(np.asarray(point[v.name], dtype=v.dtype) for v in values))
-        return {name: np.asarray(x) for name, x in zip(names, found, strict=True)}
+            result = run(*(np.asarray(point[v.name], dtype=v.dtype) for v in values))
+        return {name: np.asarray(x) for name, x in zip(names, result, strict=True)}
 
     return natural
 

@@ -139,15 +139,15 @@ class _Added(Op):
 
     def _places(self, given: list[Any], inner: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the places' shape and order, and which ones there are from where on."""
-        before, shape, found = self._where
+        before, shape, result = self._where
         if before is None or shape != inner or any(map(operator.is_not, before, given)):
             index = unflatten_index_variables(given, self.idx_list)
             numbers = np.arange(math.prod(inner)).reshape(inner)
             places = numbers[tuple(index[self.idx_list.count(slice(None)) :])]
             order = np.argsort(places, axis=None, kind="stable")
-            found = places.shape, order, *np.unique(places.ravel()[order], return_index=True)
-            self._where = given, inner, found
-        return tuple(found)
+            result = places.shape, order, *np.unique(places.ravel()[order], return_index=True)
+            self._where = given, inner, result
+        return tuple(result)
 
     def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002 - PyTensor's
         """Evaluate in Python."""
@@ -186,8 +186,8 @@ def _in_a_row(run: Callable[..., Array], axes: int, *inputs: Array) -> Array:
         x if x.shape[:axes] == (1,) * axes else np.broadcast_to(x, (*lead, *x.shape[axes:]))
         for x in inputs
     ]
-    found = run(*(x.reshape(-1, *x.shape[axes:]) for x in wide))
-    return found.reshape(*lead, *found.shape[1:])
+    result = run(*(x.reshape(-1, *x.shape[axes:]) for x in wide))
+    return result.reshape(*lead, *result.shape[1:])
 
 
 def _joined(axis: int, width: int, *parts: Array) -> Array:
@@ -201,8 +201,8 @@ def _substituted(lower: bool, dimensions: int, root: Array, right: Array) -> Arr
     """Solve triangular systems; leading axes broadcast."""
     columns = right if dimensions > 1 else right[..., None]
     turn = slice(None, None, 1 if lower else -1)
-    found = solve_lower(root[..., turn, turn], columns[..., turn, :])[..., turn, :]
-    return found if dimensions > 1 else found[..., 0]
+    result = solve_lower(root[..., turn, turn], columns[..., turn, :])[..., turn, :]
+    return result if dimensions > 1 else result[..., 0]
 
 
 def _log1mexp(x: Array) -> Array:
@@ -416,7 +416,7 @@ class JointDensity:
         ndims = [0] * len(self._in_total) + [term.type.ndim for term in self._terms]
         try:
             with np.errstate(all="ignore"):  # as above
-                found = self._values(*at)
+                result = self._values(*at)
         except np.linalg.LinAlgError:
             if number == 1:
                 return np.array([-np.inf]), np.zeros(1)
@@ -428,7 +428,7 @@ class JointDensity:
             return np.concatenate([one, other]), np.concatenate([near, far])
         rows = [
             np.broadcast_to(x, (number, *x.shape[x.ndim - ndim :]))
-            for x, ndim in zip(found, ndims, strict=True)
+            for x, ndim in zip(result, ndims, strict=True)
         ]
         each = [self._added(row) for row in zip(*rows, strict=True)]
         return np.array([value for value, _ in each]), np.array([bound for _, bound in each])
@@ -447,8 +447,8 @@ class JointDensity:
         size = len(self._in_total) + len(self._terms)
         direction = [np.asarray(along[name], dtype=float) for name in smooth]
         with np.errstate(all="ignore"):  # as above
-            found = run(*self._at(point), *direction)
-        (value, rounding), (slope, *in_slope) = self._added(found[:size]), found[size:]
+            result = run(*self._at(point), *direction)
+        (value, rounding), (slope, *in_slope) = self._added(result[:size]), result[size:]
         return Evaluation(value, rounding, float(slope), 2 * EPS * float(sum(in_slope)))
 
 

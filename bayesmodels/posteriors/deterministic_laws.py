@@ -88,11 +88,11 @@ def _values(model: pm.Model, draws: dict[str, Any]) -> dict[str, Array]:
         rows: Any = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in free.values()}
         many: Any = vectorize_graph(in_double(made, {}), rows)
         run = compiled(list(rows.values()), many, LIGHT_MODE)
-    found = run(*(np.asarray(draws[p.name], p.dtype) for p in rows))
+    result = run(*(np.asarray(draws[p.name], p.dtype) for p in rows))
     number = len(next(iter(draws.values())))
     return {
         v.name: np.broadcast_to(y, (number, *y.shape[y.ndim - v.type.ndim :])).astype(float)
-        for v, y in zip(model.deterministics, found, strict=True)
+        for v, y in zip(model.deterministics, result, strict=True)
     }
 
 

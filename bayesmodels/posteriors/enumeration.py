@@ -165,9 +165,9 @@ def enumerated(field: Field, elements: Elements, levels: Levels, solve: Solve) -
     for number, row in enumerate(table):
         here = levels.copy()
         here[elements] = row
-        found = _solved(field, solve, here, AGAIN if any(factors) else FIRST)
-        if found is not None:
-            factors[number], weights[number] = found
+        result = _solved(field, solve, here, AGAIN if any(factors) else FIRST)
+        if result is not None:
+            factors[number], weights[number] = result
     kept = np.flatnonzero(np.isfinite(weights))
     log_weights = weights[kept] - logsumexp(weights[kept])
     return Finite(
@@ -219,12 +219,12 @@ def added_up(
         for level in set(range(size)) - {int(levels[elements[k]])}:
             here = levels.copy()
             here[elements[k]] = level
-            found = _solved(field, solve, here, AGAIN)
-            if found is None or not same_kinds(found[0], base):
+            result = _solved(field, solve, here, AGAIN)
+            if result is None or not same_kinds(result[0], base):
                 return None
             values[k][level] = field(x, here)[0] - base_value
-            changes[k][level] = _natural(found[0], centres) - start
-            errors[k][level] = _magnitudes(found[0], centres) + own
+            changes[k][level] = _natural(result[0], centres) - start
+            errors[k][level] = _magnitudes(result[0], centres) + own
     weights, losses, factors = np.empty(len(table)), np.ones(len(table)), []
     for number, row in enumerate(table):
         each = list(enumerate(row))

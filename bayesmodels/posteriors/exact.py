@@ -150,8 +150,8 @@ def exact(
             return partial_posterior(model, rng, budget)
         search = Search(model, budget)
         solution = search.proposed(rng)
-        joint, found = search.known
-        return ExactPosterior(model, solution, verify(solution, joint, found, rng), found)
+        joint, result = search.known
+        return ExactPosterior(model, solution, verify(solution, joint, result, rng), result)
 
 
 class Search:
@@ -172,12 +172,12 @@ class Search:
     def proposed(self, rng: np.random.Generator, looks: Looks = FIRST) -> Solution:
         """Return what may be the posterior; `verify` says whether it is."""
         field = self.field
-        found = _proposed(self._model, field, lambda: self.known, rng, looks)
-        for part in found.finite if any(s.endless for s in field.finite) else ():
+        result = _proposed(self._model, field, lambda: self.known, rng, looks)
+        for part in result.finite if any(s.endless for s in field.finite) else ():
             for element, row in zip(part.elements, part.probabilities(), strict=True):
                 own = field.finite[field.finite_owner[element]]
                 added_up_far_enough(own, row[: own.levels])
-        return found
+        return result
 
 
 def _proposed(
@@ -210,13 +210,13 @@ def _proposed(
         return alone + (standing_together(here, rest, x, rng) if len(rest) else [])
 
     def weighed(levels: Levels, looks: Looks) -> tuple[list[Factor], float] | None:
-        joint, found = known()
+        joint, result = known()
         if value_at(field, x, levels) == -np.inf:
-            _impossible(field, levels, found, rng)
+            _impossible(field, levels, result, rng)
             return None
         own = laws(levels, looks)
         whole = Solution(field.with_levels(levels), [*factors, *own], [])
-        return own, verify(whole, joint, found, rng, FEW).log_evidence
+        return own, verify(whole, joint, result, rng, FEW).log_evidence
 
     if not len(groups.joined):
         return Solution(field, laws(levels, first) if field.size else [], finite)

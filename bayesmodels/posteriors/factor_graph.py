@@ -195,29 +195,29 @@ def _sets(
     asked = list(needed | set(summands))
     values = compiled(list(points), asked)(*at)
     known = dict(zip(asked, values, strict=True))
-    found: dict[Any, Sets] = {}
+    result: dict[Any, Sets] = {}
     start, size = 0, sum(map(np.size, at))
     every = _incidence(np.arange(size), np.arange(size), (size, size))
     for point, value in zip(points, at, strict=True):
         which = start + np.arange(np.size(value))
-        found[point] = Sets(which.reshape(np.shape(value)), every)
+        result[point] = Sets(which.reshape(np.shape(value)), every)
         start += np.size(value)
     nothing = csr_array((1, start), dtype=np.int32)
     for node in nodes:
         parts = [
-            found.get(v) or Sets(np.zeros(np.shape(known.get(v, 0)), dtype=int), nothing)
+            result.get(v) or Sets(np.zeros(np.shape(known.get(v, 0)), dtype=int), nothing)
             for v in node.inputs
         ]
         if isinstance(node.op, Split) and not any(v in moving for v in node.inputs[1:]):
             *axis, lengths = (known[v] for v in node.inputs[1:])  # of older ones an input
             along = int(axis[0]) if axis else node.op.axis
             cuts = np.split(parts[0].which, np.cumsum(lengths)[:-1], along)
-            found.update(zip(node.outputs, map(parts[0].at, cuts), strict=True))
+            result.update(zip(node.outputs, map(parts[0].at, cuts), strict=True))
             continue
         made = _after(node, parts, known, moving)
         for out in node.outputs:
-            found[out] = made.at(np.broadcast_to(made.which, np.shape(known[out])))
-    return found
+            result[out] = made.at(np.broadcast_to(made.which, np.shape(known[out])))
+    return result
 
 
 def _moving(points: Sequence[Any], terms: Sequence[Any]) -> tuple[list[Any], set[Any]]:

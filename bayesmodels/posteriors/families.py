@@ -285,8 +285,8 @@ class Gaussian:
     def laws(self) -> list[ElementLaw]:
         """Return the law of every element."""
         sd = self.sd()
-        found = {"mean": self.location, "sd": sd}
-        return [ElementLaw(self.elements, "Normal", stats.norm(self.location, sd), found)]
+        result = {"mean": self.location, "sd": sd}
+        return [ElementLaw(self.elements, "Normal", stats.norm(self.location, sd), result)]
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
@@ -385,8 +385,8 @@ class ScaledGaussian:
         scale = self.gaussian.sd() * np.sqrt(rate / shape)
         df = np.broadcast_to(2 * shape, scale.shape)
         law = stats.t(df, self.gaussian.location, scale)
-        found = {"df": df, "mean": self.gaussian.location, "scale": scale}
-        return [ElementLaw(self.elements[:-1], "StudentT", law, found), *self.gamma.laws()]
+        result = {"df": df, "mean": self.gaussian.location, "scale": scale}
+        return [ElementLaw(self.elements[:-1], "StudentT", law, result), *self.gamma.laws()]
 
     def sentence(self, names: str) -> str:
         """Say what is known."""

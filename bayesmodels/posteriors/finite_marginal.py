@@ -185,8 +185,8 @@ class FiniteMarginal:
         """Return the law of the finite variables for values of the rest, one a row."""
         values = [np.asarray(rest[p.name], p.dtype)[:, None] for p in self.rest]
         with np.errstate(all="ignore"):
-            (found,) = self._run(*values)
-        return Elimination(self.form.plan, self.form.of(found))
+            (result,) = self._run(*values)
+        return Elimination(self.form.plan, self.form.of(result))
 
     def _in_parts(self, rest: Mapping[str, Any]) -> Any:
         number = len(next(iter(rest.values())))

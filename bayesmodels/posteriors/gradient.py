@@ -183,16 +183,16 @@ class Field:
     @cached_property
     def parts(self) -> list[tuple[Kind, NDArray[np.intp]]]:
         """Kinds with their elements: those that move together on the last axes."""
-        found = []
+        result = []
         for kind in dict.fromkeys(s.kind for s in self.continuous):
             if not kind.core:
-                found.append((kind, np.flatnonzero(self.of(kind))))
+                result.append((kind, np.flatnonzero(self.of(kind))))
                 continue
             for s, at in zip(self.continuous, self.start, strict=False):
                 if s.kind is kind:
                     own = np.arange(at, at + s.size)
-                    found.append((kind, own.reshape(-1, *s.shape[-kind.core :])))
-        return found
+                    result.append((kind, own.reshape(-1, *s.shape[-kind.core :])))
+        return result
 
     @property
     def nodes(self) -> list[NDArray[np.intp]]:

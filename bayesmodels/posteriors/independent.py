@@ -54,8 +54,8 @@ Scores = tuple[Array, Array]
 
 def _scores(field: Field, points: Sequence[Array]) -> Scores:
     with np.errstate(all="ignore"):  # who fits looks at what is not finite
-        found = [score(field, x, field(x)[1]) for x in points]
-    return np.array(points), np.array(found)
+        result = [score(field, x, field(x)[1]) for x in points]
+    return np.array(points), np.array(result)
 
 
 def _visit(
@@ -113,23 +113,23 @@ def _least_squares(columns: Array, values: Array) -> Array:
     width = len(columns)
     columns, values = columns.copy(), values.copy()
     nothing = columns.shape[1] * EPS * np.sqrt((columns**2).sum(1))
-    sizes, found = np.ones_like(nothing), np.zeros_like(nothing)
+    sizes, result = np.ones_like(nothing), np.zeros_like(nothing)
     above: dict[tuple[int, int], Array] = {}
     for k in range(width):
         size = np.sqrt((columns[k] ** 2).sum(0))
         there = size > nothing[k]
         sizes[k, there] = size[there]
         unit = np.where(there, columns[k] / sizes[k], 0.0)
-        found[k] = (unit * values).sum(0)
-        values -= unit * found[k]
+        result[k] = (unit * values).sum(0)
+        values -= unit * result[k]
         for other in range(k + 1, width):
             above[k, other] = (unit * columns[other]).sum(0)
             columns[other] -= unit * above[k, other]
     for k in reversed(range(width)):
         for other in range(k + 1, width):
-            found[k] -= above[k, other] * found[other]
-        found[k] /= sizes[k]
-    return found
+            result[k] -= above[k, other] * result[other]
+        result[k] /= sizes[k]
+    return result
 
 
 def line_features(family: Family, x: Array) -> Array:
@@ -151,14 +151,14 @@ def standing_alone(
     for kind in KINDS:
         of_kind = chosen[field.of(kind)[chosen]]
         if not kind.core and kind.families and len(of_kind):
-            found, done = _line(field, kind.families, of_kind, scores, looks[2])
-            factors += found
+            result, done = _line(field, kind.families, of_kind, scores, looks[2])
+            factors += result
             settled[done] = True
     for kind, rows in field.parts:
         inside = rows[np.isin(rows, chosen).all(-1)] if kind is SIMPLEX else rows[:0]
         if len(inside):
-            found, done = _simplexes(field, inside, scores)
-            factors += found
+            result, done = _simplexes(field, inside, scores)
+            factors += result
             settled[done.ravel()] = True
     return factors, chosen[~settled[chosen]]
 
@@ -266,8 +266,8 @@ def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Facto
     good = (gap.reshape(rows.shape) <= LOOSE).all(-1) & same.all(-1)
     if not good.any():
         return [], rows[good]
-    found = DIRICHLET.usual(each[good])
-    return [_law(field, rows[good].ravel(), DIRICHLET, found)], rows[good]
+    result = DIRICHLET.usual(each[good])
+    return [_law(field, rows[good].ravel(), DIRICHLET, result)], rows[good]
 
 
 def check_proper(field: Field, own: Elements, fine: NDArray[np.bool_]) -> None:

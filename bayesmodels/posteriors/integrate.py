@@ -120,9 +120,9 @@ def integrate(
     own = integrand(held, block(model, seconds, rng), most, rng)
     part, density = own.part, own.density
     rounding = _rounding(part.density if part else _joint(held), density)
-    found = settled(own, tolerance, seconds, rng)
-    heaviest = found.points_at(np.argsort(-found.weights)[:_HEAVIEST])
-    _far_enough(own, found, heaviest)
+    result = settled(own, tolerance, seconds, rng)
+    heaviest = result.points_at(np.argsort(-result.weights)[:_HEAVIEST])
+    _far_enough(own, result, heaviest)
     off = max(map(rounding, heaviest))
     if off > tolerance:
         warnings.warn(
@@ -131,9 +131,9 @@ def integrate(
             NumericsWarning,
             stacklevel=2,
         )
-    found = found.less_sure(off)
+    result = result.less_sure(off)
     took = time.perf_counter() - begun
-    return IntegratedPosterior(model, held, density, found, part, tolerance, took)
+    return IntegratedPosterior(model, held, density, result, part, tolerance, took)
 
 
 class Integrand(NamedTuple):

@@ -111,25 +111,25 @@ class IntegratedPosterior:
         """
         prob = proportion(prob, "prob")
         tail = (1 - prob) / 2
-        found: dict[str, tuple[Array, Array]] = {}
+        result: dict[str, tuple[Array, Array]] = {}
         for name, law in self.marginals().items():
             if name in self.drawn:
                 low, high = np.quantile(self._draws[name], [tail, 1 - tail], axis=0)
-                found[name] = low, high
+                result[name] = low, high
             else:
-                found[name] = np.asarray(law.ppf(tail))[()], np.asarray(law.isf(tail))[()]
-        return found
+                result[name] = np.asarray(law.ppf(tail))[()], np.asarray(law.isf(tail))[()]
+        return result
 
     @cached_property
     def drawn(self) -> tuple[str, ...]:
         """Variables whose elements depend on several coordinates, so that there are no laws."""
-        found = []
+        result = []
         for name in self._on_lattice:
             try:
                 self._density.maps(name, 0)
             except NotConjugate:
-                found.append(name)
-        return tuple(found)
+                result.append(name)
+        return tuple(result)
 
     @cached_property
     def _draws(self) -> dict[str, Any]:
@@ -197,14 +197,14 @@ class IntegratedPosterior:
 
     def _number(self, name: str, k: int) -> Number:
         """Return the law of one scalar."""
-        found = self._integral
-        gap = (found.numbers[:, k] - found.mean[k]) / found.sd[k]
-        kurtosis = float(found.weights @ gap**4) - 3.0
-        moments = (float(found.mean[k]), float(found.sd[k]), kurtosis)
+        result = self._integral
+        gap = (result.numbers[:, k] - result.mean[k]) / result.sd[k]
+        kurtosis = float(result.weights @ gap**4) - 3.0
+        moments = (float(result.mean[k]), float(result.sd[k]), kurtosis)
 
         def made() -> Curve:
             maps = self._density.maps(name, k - self._density.slices[name].start)
-            return Curve(table(found, maps.coordinate), maps.there, maps.back, maps.slope)
+            return Curve(table(result, maps.coordinate), maps.there, maps.back, maps.slope)
 
         return Number(moments, made)
 
@@ -214,13 +214,13 @@ class IntegratedPosterior:
 
         And the weights of the rows, of the last lattice and of the one before.
         """
-        found, density = self._integral, self._density
-        kept = np.flatnonzero(_heavy(found.weights) | _heavy(found.before))
-        points = found.points_at(kept)
+        result, density = self._integral, self._density
+        kept = np.flatnonzero(_heavy(result.weights) | _heavy(result.before))
+        points = result.points_at(kept)
         each, natural = density.by_level(points)
         share = np.exp(each - each.max(1, keepdims=True))
         share = share / share.sum(1, keepdims=True)
-        own, before = ((w[kept, None] * share).ravel() for w in (found.weights, found.before))
+        own, before = ((w[kept, None] * share).ravel() for w in (result.weights, result.before))
         some = np.flatnonzero(_heavy(own) | _heavy(before))
         point, level = np.divmod(some, share.shape[1])
         return density.rows(natural[point], level), own[some], before[some]

@@ -119,9 +119,9 @@ def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
 
     def given(rng: np.random.Generator) -> Draw:
         solution = search.proposed(rng, AGAIN)
-        joint, found = search.known
+        joint, result = search.known
         with suppress(Imprecise):  # for the model's own data it was equal, and nothing differs
-            verify(solution, joint, found, rng, _LOOKS)
+            verify(solution, joint, result, rng, _LOOKS)
         return lambda number, rng: elements(
             search.zero_sums, search.field.variables(*solution.sample(number, rng))
         )
@@ -136,7 +136,7 @@ def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.
 
     def given(rng: np.random.Generator) -> Draw:
         try:
-            found = settled(own, _NEAR, SECONDS, rng, moments=False)
+            result = settled(own, _NEAR, SECONDS, rng, moments=False)
         except NotInTime:
             raise
         except NotConjugate:
@@ -144,7 +144,7 @@ def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.
                 raise
             return sampled()(rng)
         model = data.model
-        return IntegratedPosterior(model, model, own.density, found, own.part, _NEAR, 0.0).sample
+        return IntegratedPosterior(model, model, own.density, result, own.part, _NEAR, 0.0).sample
 
     return given
 
@@ -157,16 +157,16 @@ def _sampled(data: NewData, part: PartialPosterior | None) -> Callable[[np.rando
 
         def draw(number: int, rng: np.random.Generator) -> Values:
             for left in reversed(range(_CHAINS)):
-                found = draws_of(held, number, int(rng.integers(2**31)))
+                result = draws_of(held, number, int(rng.integers(2**31)))
                 if part is None:
                     break
-                rest = {name: found[name] for name in part.remaining}
+                rest = {name: result[name] for name in part.remaining}
                 try:
                     return rest | part.draw(rest, rng)
                 except DataError:  # of a chain caught at a scale so small that no digits are left
                     if not left:
                         raise
-            return found
+            return result
 
         return draw
 

@@ -215,8 +215,8 @@ class Marginal:
             values.append(several[..., part.which[0]])
             # Of a variable whose shape alone is in a term, the slopes are zero.
             by = list(probes.values())
-            found: Any = grad(several.sum(), by, disconnected_inputs="ignore")
-            for name, slope in zip(part.names, found, strict=True):
+            result: Any = grad(several.sum(), by, disconnected_inputs="ignore")
+            for name, slope in zip(part.names, result, strict=True):
                 same = len(part.first) == self._number
                 at = (slice(None),) * len(batch)
                 slopes[name].append(slope if same else slope[(*at, part.which)])
@@ -231,16 +231,16 @@ class Marginal:
         with config.change_flags(floatX="float64", traceback__limit=0):
             inputs, value, slopes = self._graph({}, ())
             constants: Any = {probe: pt.constant(x) for probe, x in inputs.items()}
-            value, *found = merged(clone_replace([value, *slopes.values()], constants))
-            apart = [separated(v, self.rest) for v in found]
-            first = [one if two is None else two for one, two in zip(found, apart, strict=True)]
+            value, *result = merged(clone_replace([value, *slopes.values()], constants))
+            apart = [separated(v, self.rest) for v in result]
+            first = [one if two is None else two for one, two in zip(result, apart, strict=True)]
             by_name = dict(zip(slopes, folded(first, self.rest), strict=True))
             return value, by_name, any(v is None for v in apart)
 
     def _separated(self, v: Any) -> Any:
         """Return an expression in terms of `rest`, separated if it can be."""
-        found = separated(v, self.rest)
-        return v if found is None else found
+        result = separated(v, self.rest)
+        return v if result is None else result
 
     def expression(self) -> Any:
         """Return the log marginal density, in terms of the points `rest`."""
@@ -314,15 +314,15 @@ class Marginal:
         run, inputs = self._run
         widths = map(_size, self._terms) if inputs else (x[0].size for x in self.probes.values())
         most = max(1, _NUMBERS // (self._number * max(sum(widths), 1)))
-        found = []
+        result = []
         for at in range(0, number, most):
             some = slice(at, min(at + most, number))
             values = [np.asarray(rest[p.name], p.dtype)[some] for p in self.rest]
             count = some.stop - some.start
             if inputs:
                 values = [x[:, None] for x in values]
-            found.append(run(*values, *(np.repeat(x[None], count, 0) for x in inputs)))
-        parts = [np.concatenate(part) for part in zip(*found, strict=True)]
+            result.append(run(*values, *(np.repeat(x[None], count, 0) for x in inputs)))
+        parts = [np.concatenate(part) for part in zip(*result, strict=True)]
         return dict(zip(self.probes, parts, strict=True))
 
     def _others(self, slopes: Mapping[str, Array]) -> Iterator[tuple[Alone, tuple[Array, ...]]]:
@@ -375,9 +375,9 @@ class Marginal:
         for row in range(len(next(iter(slopes.values())))):
             factors: list[Factor] = [] if flat is None else [self._gaussian(flat[row])]
             start = 0 if flat is None else flat.shape[-1]
-            for one, found in others:
+            for one, result in others:
                 elements = np.arange(start, start + one.first.size)
-                factors.append(one.law(elements, [x[row] for x in found]))
+                factors.append(one.law(elements, [x[row] for x in result]))
                 start += one.first.size
             yield factors
 

@@ -227,18 +227,18 @@ def _sparse(field: Field, real: Elements, form: SparsePrecision, x: Array) -> Ga
     for _ in range(3):  # the last time only to know the location to all digits
         steps = np.vstack([np.zeros(len(real)), form.probes()])
         slopes = np.stack([_slope(field, moved(x, real, x[real] + step), real) for step in steps])
-        found = form.read(slopes)
-        last = form.moves[1][found.order]
-        change = (slopes[0] - slopes[-1])[found.order] - found.precision @ last
-        size = abs(found.precision) @ np.abs(last) + np.abs(slopes[[0, -1]]).sum(0)[found.order]
+        result = form.read(slopes)
+        last = form.moves[1][result.order]
+        change = (slopes[0] - slopes[-1])[result.order] - result.precision @ last
+        size = abs(result.precision) @ np.abs(last) + np.abs(slopes[[0, -1]]).sum(0)[result.order]
         if not (np.abs(change) <= LOOSE * size).all():
             raise NotConjugate(_bent(field, real))
-        if not found.loss * _SINGULAR * len(real) < 1:
+        if not result.loss * _SINGULAR * len(real) < 1:
             raise NotConjugate(_improper(field, real))
-        law = Gaussian(real[found.order], x[real][found.order], found.precision, found.root)
-        x[law.elements] += found.move
+        law = Gaussian(real[result.order], x[real][result.order], result.precision, result.root)
+        x[law.elements] += result.move
         step = np.empty(len(real))
-        step[found.order] = _FAR * law.sd()
+        step[result.order] = _FAR * law.sd()
         form = replace(form, moves=form.moves / form.moves[0] * step)
     return replace(law, location=x[law.elements])
 
@@ -379,12 +379,12 @@ def _gamma(
     slopes = [field(moved(x, scale, point))[1][scale] for point in points[0]]
     # Both directions are offered: a term of the other kind must come out as nothing.
     features = line_features(generalized_inverse_gaussian(abs(k)), points)
-    (found,), gap = fit(features, points * slopes, np.ones_like(points))
-    a, up, down = found
+    (result,), gap = fit(features, points * slopes, np.ones_like(points))
+    a, up, down = result
     wanted, other = (-up, down) if k > 0 else (-down, up)
     name, names = field.label(scale), _names(field, law.elements)
     stray = np.abs(other * features[0, :, 2 if k > 0 else 1]).max()
-    weight = np.abs(found * features[0]).sum(-1).max()
+    weight = np.abs(result * features[0]).sum(-1).max()
     if gap[0] > LOOSE or stray > LOOSE * weight:
         power = {1: name, -1: f"1 / {name}", 2: f"{name}**2", -2: f"1 / {name}**2"}[k]
         raise NotConjugate(

@@ -173,15 +173,15 @@ def made_of_data(model: pm.Model) -> list[tuple[str, str, str]]:
     """
     values = {rv: model.rvs_to_values[rv] for rv in model.observed_RVs}
     every = {*model.data_vars, *(v for v in ancestors(values.values()) if _is_data(v))}
-    found = []
+    result = []
     for rv, value in values.items():
         own = every & set(ancestors([value]))
         places = {v.name: [v] for v in (*model.basic_RVs, *model.potentials)}
         places |= {v.name: [v, x] for v, x in values.items() if v is not rv}
         for name, variables in places.items() if own else ():
             also = own & set(walk(variables, _inputs_but_shapes, bfs=False))
-            found += [(str(rv.name), str(v.name), str(name)) for v in also]
-    return found
+            result += [(str(rv.name), str(v.name), str(name)) for v in also]
+    return result
 
 
 def _is_data(v: Any) -> bool:
@@ -209,19 +209,19 @@ def drawn(variables: Sequence[Any], number: int, rng: np.random.Generator) -> li
 
     None if there is a law without a sampler among them, such as a flat one.
     """
-    found: list[list[Any]] = []
+    result: list[list[Any]] = []
     with config.change_flags(floatX="float64", traceback__limit=0), np.errstate(all="ignore"):
         seed = int(rng.integers(2**31))
         run: Any = forward_function([], list(variables), mode=LIGHT_MODE, random_seed=seed)
         rngs: Any = list(collect_default_updates(list(variables)))
         for _ in range(number):
             try:
-                found.append(run())
+                result.append(run())
             except NotImplementedError:
                 return []
             except FAILS:
                 reseed_rngs(rngs, int(rng.integers(2**31)))
-    return found
+    return result
 
 
 class Forward:
@@ -245,13 +245,13 @@ class Forward:
         values = [np.array((given or {})[name]) for name in self._given]  # its own, to write on
         try:
             with np.errstate(all="ignore"):  # what is drawn is looked at by the caller
-                found = self._run(*values)
+                result = self._run(*values)
         except FAILS as error:
             raise DataError(
                 f"model: it allows parameters at which {listed(self._failing(rng))} can't be drawn "
                 f"({str(error).splitlines()[0]}). {NARROWER}"
             ) from error
-        return dict(zip(self._wanted, map(np.asarray, found), strict=True))
+        return dict(zip(self._wanted, map(np.asarray, result), strict=True))
 
     def _failing(self, rng: np.random.Generator) -> list[str]:
         """Return the first variable of which not all draws succeed, and what it is made of."""

@@ -147,7 +147,7 @@ class NormalMatrix:
     def laws(self) -> list[ElementLaw]:
         """Return the law of every element."""
         (n, width), df = self.location.shape, self.df
-        found, cut = [], n * width
+        result, cut = [], n * width
         if n:
             half = solve_triangular(np.linalg.cholesky(self.strength), np.eye(n), lower=True)
             size = np.sqrt((half**2).sum(0))  # sd of a vector in units of the matrix
@@ -156,7 +156,7 @@ class NormalMatrix:
             df_each, mean = np.full(cut, free), self.location.ravel()
             law = stats.t(df_each, mean, scale)
             values = {"df": df_each, "mean": mean, "scale": scale}
-            found.append(ElementLaw(self.elements[:cut], "StudentT", law, values))
+            result.append(ElementLaw(self.elements[:cut], "StudentT", law, values))
         scale = np.linalg.inv(self.scale) if self.precision else self.scale
         own: Any = (
             wishart_marginals(df, scale)
@@ -165,7 +165,7 @@ class NormalMatrix:
         )
         values = {"df": np.full(width * width, float(df)), "scale": scale.ravel()}
         family = "Wishart" if self.precision else "InverseWishart"
-        return [*found, ElementLaw(self.elements[cut:], family, own, values)]
+        return [*result, ElementLaw(self.elements[cut:], family, own, values)]
 
     def sentence(self, names: str) -> str:
         """Say what is known."""

@@ -24,13 +24,15 @@ def nowhere(model: pm.Model, point: Mapping[str, NDArray[Any]]) -> NotConjugate:
     points, terms = named_terms(model)
     run = compiled(points, plain(list(terms.values())))
     values = run(*(np.asarray(point[p.name], dtype=p.dtype) for p in points))
-    found = [(name, value) for name, value in zip(terms, values, strict=True) if not _finite(value)]
+    result = [
+        (name, value) for name, value in zip(terms, values, strict=True) if not _finite(value)
+    ]
     names = ", ".join(rv.name for rv in model.free_RVs)
     what = f"no point was found at which the joint density of {names} is finite: "
-    for name, _ in found:
+    for name, _ in result:
         if gap := _gap(frozen(model), name, terms[name]):
             return NotConjugate(f"{what}{gap}")
-    for name, value in found:
+    for name, value in result:
         at = np.argwhere(~np.isfinite(value))[0]
         label = f"{name}[{', '.join(map(str, at))}]" if len(at) else name
         kind = value[tuple(at)]

@@ -260,18 +260,18 @@ def _audited(
         for p in conditionals.points
         if p.name not in names and np.dtype(p.dtype).kind == "f"
     }
-    found = audit(view, rest)
-    unseen = [*found.opaque, *([f"comparisons: {found.questions}"] if found.questions else [])]
+    result = audit(view, rest)
+    unseen = [*result.opaque, *([f"comparisons: {result.questions}"] if result.questions else [])]
     whole = conditionals.unbounded(names)
     if whole:
         further = audit(view, rest | dict.fromkeys(whole, EVERYTHING))
-        if further.questions > found.questions or further.opaque != found.opaque:
+        if further.questions > result.questions or further.opaque != result.opaque:
             raise NotConjugate(
                 f"the law of {', '.join(names)} may change with the value of {', '.join(whole)}, "
                 "of which there are infinitely many or an unknown number."
             )
         unseen.append(f"most values of {', '.join(whole)}")
-    return found, tuple(unseen)
+    return result, tuple(unseen)
 
 
 def _otherwise(
@@ -376,10 +376,10 @@ class PartialPosterior:
             Values of the remaining variables, with any number of sample axes first.
         """
         rows, batch = self._rows(rest)
-        found = self._marginal.parameters(rows)
+        result = self._marginal.parameters(rows)
         return {
             name: {key: _unflattened(value, batch) for key, value in of.items()}
-            for name, of in found.items()
+            for name, of in result.items()
         }
 
     def draw(
@@ -395,15 +395,15 @@ class PartialPosterior:
             Source of randomness, or a seed; fresh if not given.
         """
         rows, batch = self._rows(rest)
-        found = self._marginal.draw(rows, randomness(rng))
-        return {name: _unflattened(found[name], batch) for name in self.integrated}
+        result = self._marginal.draw(rows, randomness(rng))
+        return {name: _unflattened(result[name], batch) for name in self.integrated}
 
     def laws(self, rows: Point) -> tuple[dict[str, Any], NDArray[np.bool_]]:
         """Return each variable's law for every row of the rest, and which rows have digits left."""
-        found, known = _where_known(lambda some: self._marginal.parameters(some, _SOME), rows)
+        result, known = _where_known(lambda some: self._marginal.parameters(some, _SOME), rows)
         families = {one.name: one.family for one in self._marginal.alone}
         laws: dict[str, Any] = {}
-        for name, of in found.items():
+        for name, of in result.items():
             if name in self.levels:
                 laws[name] = Certain(of["probability"])
             elif name in families:
@@ -575,9 +575,9 @@ def _where_known(
         _where_known(run, {name: x[some] for name, x in rows.items()})
         for some in (slice(half), slice(half, number))
     ]
-    both = [found for found, _ in parts if found]
+    both = [result for result, _ in parts if result]
     joined = {
-        name: {key: np.concatenate([found[name][key] for found in both]) for key in of}
+        name: {key: np.concatenate([result[name][key] for result in both]) for key in of}
         for name, of in (both[0] if both else {}).items()
     }
     return joined, np.concatenate([known for _, known in parts])

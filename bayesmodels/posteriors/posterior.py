@@ -130,12 +130,12 @@ class ExactPosterior:
         if name in self._zero_sums:
             laws = self._summing_to_zero(name, number)
             return [(law.elements, law, np.arange(len(law.elements))) for law in laws]
-        found = []
+        result = []
         for law in self._laws:
             own = np.flatnonzero(field.owner[law.elements] == number)
             if len(own):
-                found.append((law.elements[own] - field.start[number], law, own))
-        return found
+                result.append((law.elements[own] - field.start[number], law, own))
+        return result
 
     @property
     def families(self) -> dict[str, str]:
@@ -174,8 +174,8 @@ class ExactPosterior:
         mass = np.zeros((s.size, s.levels))
         for part in self._solution.finite:
             here = np.isin(part.elements, own)
-            found = part.probabilities()[here, : s.levels]
-            mass[part.elements[here] - own[:1], : found.shape[1]] = found
+            result = part.probabilities()[here, : s.levels]
+            mass[part.elements[here] - own[:1], : result.shape[1]] = result
         return mass.reshape(*s.shape, s.levels)
 
     def marginals(self) -> dict[str, Law]:

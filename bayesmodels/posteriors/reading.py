@@ -192,8 +192,8 @@ def labelled_axes(
     given = (*(model.named_vars_to_dims.get(name) or ()), *[None] * len(shape))
     axes = [own or f"{name}_dim_{i}" for i, own in enumerate(given[: len(shape)])]
     labels = [model.coords.get(axis) for axis in axes]
-    found = [tuple(range(n) if own is None else own) for n, own in zip(shape, labels, strict=True)]
-    return list(zip(axes, found, strict=True))
+    result = [tuple(range(n) if own is None else own) for n, own in zip(shape, labels, strict=True)]
+    return list(zip(axes, result, strict=True))
 
 
 def dims_and_coords(
@@ -217,5 +217,5 @@ def values_of_deterministics(model: pm.Model, draws: xr.Dataset) -> xr.Dataset:
         with without_initial_values(model):
             model = pm.do(model, values)
     with same_rounding():
-        found: xr.Dataset = pm.compute_deterministics(draws, model=model, progressbar=False)
-    return found
+        result: xr.Dataset = pm.compute_deterministics(draws, model=model, progressbar=False)
+    return result

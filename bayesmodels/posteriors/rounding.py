@@ -145,7 +145,7 @@ def derivatives(
 def without_gradient(leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]:
     """Return the results, at least one, that PyTensor cannot differentiate by the leaves."""
     moving = {v for v in leaves if is_float(v)}
-    found = []
+    result = []
     for node in io_toposort(list(leaves), list(results)):
         floats = [v for v in node.outputs if is_float(v)]
         is_moved = any(v in moving for v in node.inputs)
@@ -160,11 +160,11 @@ def without_gradient(leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]
                 if is_float(v):
                     derivatives(v.sum(), fresh)
         except NO_GRADIENT:
-            found += floats
-    if not found:
+            result += floats
+    if not result:
         names = ", ".join(str(v.name) for v in leaves if is_float(v))
         raise NotConjugate(f"PyTensor has no derivative of the joint density by {names}.")
-    return found
+    return result
 
 
 def error_terms(result: Any) -> list[Any]:

@@ -130,13 +130,13 @@ def _family(
     verified: bool,
 ) -> str:
     """Return a variable's family given all others, at several values of them."""
-    found = audit(conditionals.given([name], points[0])) if verified else None
+    result = audit(conditionals.given([name], points[0])) if verified else None
     kinds = set()
     for point in points:
         view = conditionals.given([name], point)
         factors = proposed(view, point, rng)
-        if found is not None:
-            verify(Solution(view, factors, []), conditionals.joint, found, rng, FEW)
+        if result is not None:
+            verify(Solution(view, factors, []), conditionals.joint, result, rng, FEW)
         kinds |= {law.family for factor in factors for law in factor.laws()}
     if len(kinds) > 1:
         raise NotConjugate(f"{name} has laws of several families ({', '.join(sorted(kinds))})")

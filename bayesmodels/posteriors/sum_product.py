@@ -71,10 +71,10 @@ def summed_out(
 ) -> SummedOut:
     """Return the law of finite elements that meet no continuous one in any summand."""
     names = listed(dict.fromkeys(field.finite[i].name for i in field.finite_owner[elements]))
-    found = dependence.summands()
-    form = FiniteTables(found.rows[:, field.size + elements], field.sizes[elements], names)
+    result = dependence.summands()
+    form = FiniteTables(result.rows[:, field.size + elements], field.sizes[elements], names)
     field.ask(form.looks, f"summing out {names}")
-    tables = form.evaluated(lambda own: found.values(*field.at(x, moved(levels, elements, own))))
+    tables = form.evaluated(lambda own: result.values(*field.at(x, moved(levels, elements, own))))
     if any(np.isnan(table).any() or (table == np.inf).any() for table in tables.values()):
         raise NotConjugate(f"the joint density is not finite at some values of {names}.")
     total = Elimination(form.plan, tables)

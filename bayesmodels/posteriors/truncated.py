@@ -199,8 +199,8 @@ def _fitting(field: Field, own: Elements, seen: Array) -> tuple[NDArray[np.intp]
     good = (missed <= np.maximum(_ALIKE * missed.min(0), _ROUNDED)) & (missed < np.inf)
     first = good.argmax(0)
     natural = np.full((len(own), 3), np.nan)
-    for number, (found, *_) in enumerate(fits):
-        natural[first == number, : found.shape[1]] = found[first == number]
+    for number, (result, *_) in enumerate(fits):
+        natural[first == number, : result.shape[1]] = result[first == number]
     return np.where(good.any(0), first, -1), natural
 
 
@@ -332,7 +332,7 @@ def _truncated(field: Field, own: Elements, family: Family, natural: Array) -> T
     laws = [_law(field, int(e), family, row) for e, row in zip(own, natural, strict=True)]
     natural = natural[:, : len(family.parameters)]
     low, high = field.low[own], field.high[own]
-    found: dict[str, Array] = {}
+    result: dict[str, Array] = {}
     if family is NORMAL:
         mean, precision = natural.T
         peaks = np.array([law.peak for law in laws])
@@ -343,6 +343,6 @@ def _truncated(field: Field, own: Elements, family: Family, natural: Array) -> T
     else:
         parameters = family.usual(*(natural - (_jacobian(family) if logs else 0)).T)
         sizes = np.stack(family.sizes(*parameters), -1)
-    found = dict(zip(family.parameters, parameters, strict=False))
-    found |= {} if logs else {"lower": low, "upper": high}
-    return Truncated(own, family, logs, natural, sizes, laws, found)
+    result = dict(zip(family.parameters, parameters, strict=False))
+    result |= {} if logs else {"lower": low, "upper": high}
+    return Truncated(own, family, logs, natural, sizes, laws, result)

@@ -78,6 +78,6 @@ def _batched(inputs: list[Any], outputs: list[Any]) -> Callable[..., list[Any]]:
     In Python mode: it compiles in a tenth of a second, and the loop over points is NumPy's.
     """
     many = [v.type.clone(shape=(None, *v.type.shape))(v.name) for v in inputs]
-    found = vectorize_graph(outputs, dict(zip(inputs, many, strict=True)))
-    run: Any = compiled(many, found)
+    result = vectorize_graph(outputs, dict(zip(inputs, many, strict=True)))
+    run: Any = compiled(many, result)
     return run

@@ -53,7 +53,7 @@ class ZeroSum:
         """The orthonormal basis of the last axes, coordinates in columns."""
         units = [pt.as_tensor(np.eye(n - 1)) for n in self.shape[-self.axes :]]
         backward = ZeroSumTransform([-1]).backward
-        return reduce(np.kron, (found.T for found in compiled([], list(map(backward, units)))()))
+        return reduce(np.kron, (result.T for result in compiled([], list(map(backward, units)))()))
 
     def matrix(self, first: int, size: int) -> Any:
         """Return the linear map from `size` elements, coordinates from the `first` on, sparse."""
@@ -92,13 +92,13 @@ class ZeroSum:
                     f"{type(normal).__name__}: of such a law there are no laws of the elements of "
                     "variables that sum to zero; draw with sample()."
                 )
-            found = normal.combined(rows, part[rows])
+            result = normal.combined(rows, part[rows])
             if isinstance(factor, ScaledGaussian):
                 scale = factor.elements[-1:]
-                laws += ScaledGaussian(np.append(rows, scale), found, factor.gamma).laws()[:1]
+                laws += ScaledGaussian(np.append(rows, scale), result, factor.gamma).laws()[:1]
             else:
-                mean[rows] += found.location
-                var[rows] += 1 / found.precision
+                mean[rows] += result.location
+                var[rows] += 1 / result.precision
         rows = np.flatnonzero(var)
         if len(rows):
             laws += Gaussian.independent(rows, mean[rows], 1 / var[rows]).laws()

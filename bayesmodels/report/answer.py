@@ -158,8 +158,8 @@ def _explained(report: Any) -> list[str]:
     """Say which share of the target's variance the columns explain, one share a target."""
     if isinstance(report.data, Statistic) or weighted(report.data):
         return []
-    found = explained(report)
-    low, middle, high = np.quantile(found, [(1 - report.prob) / 2, 0.5, (1 + report.prob) / 2], 0)
+    result = explained(report)
+    low, middle, high = np.quantile(result, [(1 - report.prob) / 2, 0.5, (1 + report.prob) / 2], 0)
     if np.ndim(middle):
         return []
     interval = f"{_percent(report.prob)} interval {low:.2f} to {high:.2f}"
@@ -300,8 +300,8 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
     finite, said = levels(posterior), []
     names = [name for name in posterior.dims if name not in finite]
     symmetric = {text for half in halves_of_symmetric(posterior) for text in half}
-    found = [e for name in names for e in effects(posterior, name, prob)]
-    every = [e for e in found if e.label not in symmetric]
+    result = [e for name in names for e in effects(posterior, name, prob)]
+    every = [e for e in result if e.label not in symmetric]
     if len(names) == 1:
         every.sort(key=lambda e: -(e.low + e.high))
     if every:

@@ -40,7 +40,7 @@ _LEAST = 1e-12  # of a distance from the maximum, relative to the way: below it 
 
 def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
-    near, errors, found = report.posterior, report.errors, report.identity
+    near, errors, result = report.posterior, report.errors, report.identity
     before = (
         "The posterior has no closed form. Its mode is exact up to rounding; the standard "
         "deviations beside it are those of Laplace’s approximation, a normal law with the "
@@ -57,10 +57,10 @@ def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
         "are explained."
     )
     identity = [
-        ("Points compared", str(found.points)),
-        ("Rounding bound of the difference", powers(found.bound, 1)),
-        ("Difference of log densities", tables.share(found.evidence or 0.0)),
-        ("Difference of slopes", tables.share(found.slope)),
+        ("Points compared", str(result.points)),
+        ("Rounding bound of the difference", powers(result.bound, 1)),
+        ("Difference of log densities", tables.share(result.evidence or 0.0)),
+        ("Difference of slopes", tables.share(result.slope)),
         ("Log evidence, Laplace’s approximation", rounded(near.approximate_log_evidence, 3)),
     ]
     counts = dict(zip(report.prior.classes, report.prior.class_counts(report.data), strict=True))
@@ -69,7 +69,7 @@ def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     about = (
         f"The posterior ({report.title}) was approximated by Laplace's method [4] with "
         f"bayesmodels {report.versions['bayesmodels']}; the log density was verified against a "
-        f"PyMC {report.versions.get('pymc', '')} [1] model at {found.points} points."
+        f"PyMC {report.versions.get('pymc', '')} [1] model at {result.points} points."
     )
     end = (
         "Means of the approximation differ from those of the draws by at most "
@@ -150,14 +150,14 @@ def parameters(report: Report) -> Table:
     """Return mean and standard deviation of the prior, and those of the approximation."""
     prior, near = report.prior.marginals()["w"], report.posterior.marginals()["w"]
     rows = [text for text, _ in places(report.posterior, "w", np.shape(near.mean()))]
-    found = (
+    result = (
         labels(rows),
         tables.numbers("prior", prior.mean(), "Mean"),
         tables.numbers("mode", near.mean(), "Mean"),
         tables.numbers("prior", prior.std(), "Standard deviation"),
         tables.numbers("approximate", near.std(), "Standard deviation"),
     )
-    return cut(Table("Weights", found))
+    return cut(Table("Weights", result))
 
 
 def errors_of(table: pd.DataFrame) -> pd.DataFrame:
@@ -182,7 +182,7 @@ def comparison(errors: pd.DataFrame) -> Table:
     """Return approximate beside sampled values, one row a weight, of many the worst first."""
     errors = worst_first(errors, "error")
     digits, fine = tables.places_of(errors["sampled_sd"], 3), tables.places_of(errors["mcse"], 2)
-    found = columns(
+    result = columns(
         errors,
         ("Laplace", "approximate_mean", "Mean", digits),
         ("sampled", "sampled_mean", "Mean", digits),
@@ -194,7 +194,7 @@ def comparison(errors: pd.DataFrame) -> Table:
         ("ESS bulk", "ess", "Draws", 0),
         ("R-hat", "r_hat", "Draws", 3),
     )
-    table = Table("Laplace’s approximation against sampled", tuple(found))
+    table = Table("Laplace’s approximation against sampled", tuple(result))
     return cut(table, "those with the largest error")
 
 

@@ -185,10 +185,10 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
 
     def identified() -> tuple[Any, Identity, Diagnosis | None]:
         declared = model.declare(data, likelihood)
-        found = check_identity(declared, posterior, model, stated, rng=rng)
-        if found.holds:
-            return declared, found, None
-        return declared, found, diagnose(declared, model, data, identity=found, rng=rng)
+        result = check_identity(declared, posterior, model, stated, rng=rng)
+        if result.holds:
+            return declared, result, None
+        return declared, result, diagnose(declared, model, data, identity=result, rng=rng)
 
     words = "comparing formula and PyMC model"
     declared, identity, diagnosis = timed("identity", words, identified)

@@ -271,12 +271,12 @@ def plot_boundary(
             f"features: must be two different features that are numbers; got {list(features)}."
         )
     points, draws = count(points, "points", 2), count(draws, "draws", 1)
-    found = regions(belief, pair, points, draws, rng)
+    result = regions(belief, pair, points, draws, rng)
     if axes is None:
         from matplotlib.pyplot import subplots
 
         axes = subplots(layout="constrained")[1]
-    _draw_boundary(axes, belief, pair, found, data, prob)
+    _draw_boundary(axes, belief, pair, result, data, prob)
     return axes
 
 
@@ -411,10 +411,10 @@ def learnt(report: Report) -> list[Picture]:
         return []
     rows = None if isinstance(report.data, Statistic) else Rows(belief, report.data)
     every = features_of(belief)
-    found = [_features(belief, every, rows)]
+    result = [_features(belief, every, rows)]
     if len(every) == 2 and all(f.law is not None for f in every):  # noqa: PLR2004 - a plane
-        found.append(_boundary(belief, every, None if rows is None else report.data))
-    return found
+        result.append(_boundary(belief, every, None if rows is None else report.data))
+    return result
 
 
 @canvas.style()
@@ -465,14 +465,14 @@ def _boundary(belief: Any, pair: list[Feature], data: Any) -> Picture:
     axes = canvas.axes_of((canvas.WIDE, 4.2))
     labels = [feature.label for feature in pair]
     # A seed of its own: the same report has the same pictures.
-    found = regions(belief, pair, _GRID, _DRAWS, np.random.default_rng(1))
-    _draw_boundary(axes, belief, pair, found, data)
-    grids = zip(labels, map(np.ravel, np.meshgrid(*found[0])), strict=True)
+    result = regions(belief, pair, _GRID, _DRAWS, np.random.default_rng(1))
+    _draw_boundary(axes, belief, pair, result, data)
+    grids = zip(labels, map(np.ravel, np.meshgrid(*result[0])), strict=True)
     classes = map(str, belief.classes.coords["category"])
-    probability = found[1].reshape(_GRID**2, -1)
+    probability = result[1].reshape(_GRID**2, -1)
     each = pd.DataFrame(dict(grids)), pd.DataFrame(probability, columns=list(classes))
     table = pd.concat(each, axis=1).rename_axis("point")  # a feature and a class may have one name
-    table["certain"] = found[2].ravel()
+    table["certain"] = result[2].ravel()
     axes.set_xlabel("first feature")
     axes.set_ylabel("second feature")
     (low, high), (bottom, top) = axes.get_xlim(), axes.get_ylim()

@@ -156,10 +156,10 @@ def hypotheses(report: Report) -> list[Picture]:
     Hypotheses and, if something is impossible under some of them, membership.
     """
     after: Any = report.posterior
-    found = [_hypotheses_picture(report, after)]
+    result = [_hypotheses_picture(report, after)]
     if np.isneginf(after.log_table).any():  # otherwise everything may belong to anything
-        found.append(_membership_picture(after))
-    return found
+        result.append(_membership_picture(after))
+    return result
 
 
 def _hypotheses_picture(report: Report, after: Any) -> Picture:

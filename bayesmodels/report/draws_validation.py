@@ -30,21 +30,22 @@ _PACKAGES = ("numpy", "scipy", "arviz", "xarray")
 
 def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
-    found = report.comparison
-    values = tables.with_intervals(found, report.prob, report.variables)
-    table = tables.moments(values, found, report.prob)
+    result = report.comparison
+    values = tables.with_intervals(result, report.prob, report.variables)
+    table = tables.moments(values, result, report.prob)
     given, what = ((), "") if report.files else (SIDES, ", the two sets of draws,")
     sizes = (tree["posterior"].sizes for tree in (report.first, report.second))
     first, second = (f"{n['chain']} chains of {n['draw']:,} draws" for n in sizes)
     said = (
         f"Two sets of draws ({first}; {second}) were compared with bayesmodels "
-        f"{report.versions['bayesmodels']}, by ranks of {sections.scalars(found)}, in Monte-Carlo "
-        f"standard errors and with a family-wise error rate of {100 * found.level:g} % (Holm [3]); "
-        f"the verdict was “{report.outcome}”. Effective sample sizes and R-hat [1] were computed "
-        f"with ArviZ {report.versions.get('arviz', '')} [2]."
+        f"{report.versions['bayesmodels']}, by ranks of {sections.scalars(result)}, in "
+        "Monte-Carlo standard errors and with a family-wise error rate of "
+        f"{100 * result.level:g} % (Holm [3]); the verdict was “{report.outcome}”. Effective "
+        "sample sizes and R-hat [1] were computed with ArviZ "
+        f"{report.versions.get('arviz', '')} [2]."
     )
     glance = [
-        *tables.discrepancies(found),
+        *tables.discrepancies(result),
         *tables.divergences(report.first, "divergences, first"),
         *tables.divergences(report.second, "divergences, second"),
     ]
@@ -59,26 +60,26 @@ def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
 
 def judge(report: Report) -> Judged:
     """Judge whether either set can stand for the other."""
-    found, (first, second) = report.comparison, report.names
+    result, (first, second) = report.comparison, report.names
     head = {
         "agree": "Either set of draws can stand for the other.",
         "disagree": "A sampler is wrong, or the two models are not the same.",
         "inconclusive": "The draws are too few to judge, or have not mixed.",
-    }[found.outcome]
-    if same(found):
+    }[result.outcome]
+    if same(result):
         head = "Both sets hold the same draws, which says nothing about either."
     also = f"First set: {first}; second set: {second}. Findings speak of the first."
-    table = found.table.astype(object).where(np.isfinite(found.table), None)
+    table = result.table.astype(object).where(np.isfinite(result.table), None)
     judged = on_draws(
         report,
-        found.outcome,
-        [head, found.sentence(), also],
+        result.outcome,
+        [head, result.sentence(), also],
         first=first,
         second=second,
-        bound=_finite(found.bound),
-        more=None if found.more is None else _finite(found.more),
+        bound=_finite(result.bound),
+        more=None if result.more is None else _finite(result.more),
         variables=None if report.variables is None else list(report.variables),
-        left_out=list(found.left_out),
+        left_out=list(result.left_out),
         table=table.to_dict(orient="index"),
     )
     judged.known["largest_r_hat"] = _finite(judged.known["largest_r_hat"])
@@ -108,11 +109,11 @@ def sets(report: Report) -> list[tuple[str, str]]:
                 words.append(f"{said[key]} {said.get(f'{key}_version', '')}".strip())
                 break
         facts.append((f"{side.capitalize()} set", f"{name}: {', '.join(words)}"))
-    found, every = report.comparison, len(report.comparison.table)
-    chosen, _ = in_both(found.law, found.draws, report.variables)
+    result, every = report.comparison, len(report.comparison.table)
+    chosen, _ = in_both(result.law, result.draws, report.variables)
     facts.append(("Variables", f"{', '.join(chosen)} ({every:,} scalars)"))
-    if found.left_out:
-        facts.append(("Not compared", ", ".join(found.left_out)))
+    if result.left_out:
+        facts.append(("Not compared", ", ".join(result.left_out)))
     if still := every - len(moving(report)):
         facts.append(("Scalars that do not vary", f"{still:,}, which are not drawn"))
     return facts
@@ -128,10 +129,10 @@ def again(report: Report) -> str:
 
 def moving(report: Report) -> list[Pair]:
     """Return the scalars that vary in both sets, those with the largest discrepancies first."""
-    found = report.comparison
-    z = found.table["z"].abs()
+    result = report.comparison
+    z = result.table["z"].abs()
     every = [
-        s for s in pairs(found.law, found.draws, report.variables) if min(map(np.ptp, s[1:])) > 0
+        s for s in pairs(result.law, result.draws, report.variables) if min(map(np.ptp, s[1:])) > 0
     ]
     return sorted(every, key=lambda s: -z[s[0]]) if len(every) > figures.MOST_SCALARS else every
 
@@ -142,7 +143,7 @@ def pictures(report: Report) -> list[Picture]:
     shown, level = moving(report)[: figures.MOST_SCALARS], float(report.settings["level"])
     if not shown:
         return []
-    found = [
+    result = [
         Picture(
             "density",
             "Both sets of draws",
@@ -166,8 +167,8 @@ def pictures(report: Report) -> list[Picture]:
         traced = figures.traces(list(map(Scalar, names, draws)), tree)
         for picture in (ranked, traced):
             title = f"{picture.title}, {side} set"
-            found.append(picture._replace(name=f"{picture.name}-{side}", title=title))
-    return found
+            result.append(picture._replace(name=f"{picture.name}-{side}", title=title))
+    return result
 
 
 def untied(x: Array) -> Array:
@@ -288,7 +289,7 @@ def validate_draws(
     )
     limits = {"level": level, "tolerance": tolerance}
     words = "comparing draws"
-    found = run.timed("comparison", words, compare, *sides, **limits, var_names=var_names)
+    result = run.timed("comparison", words, compare, *sides, **limits, var_names=var_names)
     called = [
         str(given) if path else "draws in memory"
         for given, path in zip((first, second), paths, strict=True)
@@ -297,7 +298,7 @@ def validate_draws(
         title="Two sets of draws",
         judge=judge,
         names=names or (called[0], called[1]),
-        comparison=found,
+        comparison=result,
         first=_tree(sides[0]),
         second=_tree(sides[1]),
         variables=None if var_names is None else tuple(var_names),

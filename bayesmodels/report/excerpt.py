@@ -54,13 +54,13 @@ def excerpt(
     if isinstance(data, Statistic):
         given = "as a sufficient statistic, which has forgotten its rows"
         return [("Given", given), *counted, ("Statistic", in_short(data))], None
-    found = _given(data, belief)
-    labels = _labels(found)
-    number, wide = len(labels), sum(len(g.heads) for g in found)
-    heads = [head for g in found for head in g.heads[: MOST_NAMES + 1]]
+    result = _given(data, belief)
+    labels = _labels(result)
+    number, wide = len(labels), sum(len(g.heads) for g in result)
+    heads = [head for g in result for head in g.heads[: MOST_NAMES + 1]]
     columns = [
         _column(head, cells)
-        for g in found
+        for g in result
         for head, cells in zip(g.heads[:MOST_COLUMNS], g.first.T[:MOST_COLUMNS], strict=True)
     ]
     index = Column("row", tuple(map(str, labels[:FIRST_ROWS])), numeric=False)
@@ -72,7 +72,7 @@ def excerpt(
         facts.append(("Intercept", "a column of ones, added by the design"))
     if likelihood == "statistic":
         facts.append(("In PyMC’s model", "the statistic of the rows, which has their density"))
-    if missing := sum(g.missing for g in found):
+    if missing := sum(g.missing for g in result):
         facts.append(("Missing cells", f"{missing:,}, which are integrated out"))
     left = {"rows": number - FIRST_ROWS, "columns": wide - MOST_COLUMNS}
     note = " ".join(f"{n:,} more {what} are not shown." for what, n in left.items() if n > 0)
@@ -114,24 +114,24 @@ def _given(data: Any, belief: Any) -> list[Given]:
 
 def _classified(data: Any, belief: Any) -> list[Given]:
     """Return the classes, as far as they are given, and the features, by block if in blocks."""
-    mixture, found = isinstance(belief, LatentClasses), list[Given]()
+    mixture, result = isinstance(belief, LatentClasses), list[Given]()
     features = data
     if not mixture or isinstance(data, (Design, tuple)):
         design = checked.paired(data)
         features, target = design.features, design.target
         if isinstance(target, (BinomialCounts, MultinomialCounts)):
-            found += _given(target, None)
+            result += _given(target, None)
         else:
-            found.append(_container(target, "class", missing=mixture))
+            result.append(_container(target, "class", missing=mixture))
     blocks = features if isinstance(features, Mapping) else {"": features}
     for name, container in blocks.items():
         title = name or "features"
         if isinstance(container, MultinomialCounts):
             words = belief.coords.get(f"category_{name}" if name else "category", ())
-            found.append(_container(container.counts, title, words, vector_row=True))
+            result.append(_container(container.counts, title, words, vector_row=True))
         else:
-            found.append(_container(container, title, missing=True))
-    return found
+            result.append(_container(container, title, missing=True))
+    return result
 
 
 def _container(container: Any, name: str, words: Sequence[Any] = (), **how: bool) -> Given:

@@ -43,7 +43,7 @@ def features_of(belief: Any) -> list[Feature]:
             "belief: must be about classes and features, such as NaiveBayes; got "
             f"{type(belief).__name__}."
         )
-    found = []
+    result = []
     for (name, block), (part, _) in zip(made_of.blocks.items(), made_of.parts()[1:], strict=True):
         if "class" not in part.coords:
             raise DataError(
@@ -54,10 +54,11 @@ def features_of(belief: Any) -> list[Feature]:
         places: Any = [(alone or "x", None)] if columns is None else zip(columns, count())
         for label, at in places:
             law, levels, mass = _predicted(part, (slice(None), ... if at is None else at))
-            found.append(Feature(str(label), name, at, law, levels, mass))
-    labels = [feature.label for feature in found]
+            result.append(Feature(str(label), name, at, law, levels, mass))
+    labels = [feature.label for feature in result]
     return [
-        f._replace(label=f"{f.block}[{f.label}]") if labels.count(f.label) > 1 else f for f in found
+        f._replace(label=f"{f.block}[{f.label}]") if labels.count(f.label) > 1 else f
+        for f in result
     ]
 
 

@@ -36,16 +36,16 @@ def numbers(posterior: Integrated, prob: float = 0.89) -> Table:
     values, errors = summary_or_intervals(posterior, prob), errors_of(posterior, prob)
     *moments, low, high = values.columns
     spreads = values["sd"] if moments else values[high] - values[low]
-    found = [labels(values.index)]
+    result = [labels(values.index)]
     ends = [f"{100 * prob:g} %, {end}" for end in ("from", "to")]
     for name, head in zip(values.columns, [*moments, *ends], strict=True):
-        found.append(Column("value", tuple(map(beside, values[name], spreads)), head))
-        found.append(Column("± at most", tuple(map(off, errors[name])), head))
+        result.append(Column("value", tuple(map(beside, values[name], spreads)), head))
+        result.append(Column("± at most", tuple(map(off, errors[name])), head))
     note = (
         "How far off a number may be is worked out from how it changed with the last refinements "
         "of the lattice, from what is beyond it, and from rounding."
     )
-    return cut(Table("Numbers and their errors", tuple(found), note))
+    return cut(Table("Numbers and their errors", tuple(result), note))
 
 
 def off(error: float) -> str:

@@ -35,13 +35,13 @@ def left_out(report: Report) -> Section | None:
     if "observed_data" in groups and 0 in groups["observed_data"].sizes.values():
         return None
     try:
-        found = leave_one_out(report.prior, report.data)
+        result = leave_one_out(report.prior, report.data)
     except DataError:  # a statistic, weighted rows, a mixture
         return None
     except PriorError as error:
         return _section([], f"There is none: {error}")
-    logs = found.log_density
-    exact = LeaveOneOut(logs.reshape(len(logs), -1).sum(1), found.rows)
+    logs = result.log_density
+    exact = LeaveOneOut(logs.reshape(len(logs), -1).sum(1), result.rows)
     facts = [("Exact elpd", _with_error(exact.elpd, exact.se))]
     if why := _not_estimated(report):
         return _section(facts, f"ArviZ’s estimate is left out: {why}.")

@@ -103,10 +103,10 @@ def mixtures(report: Report) -> list[Picture]:
     Profiles of the classes from relabelled draws, and EM.
     """
     prior: Any = report.prior
-    model, found = report.posterior, relabel(prior, report.sampled, report.data)
+    model, result = report.posterior, relabel(prior, report.sampled, report.data)
     means = {
         str(name): x.mean(("chain", "draw")).to_numpy()
-        for name, x in found.draws["posterior"].data_vars.items()
+        for name, x in result.draws["posterior"].data_vars.items()
     }
     table, _ = _profiles(model, means)
     pictures = [
@@ -116,7 +116,7 @@ def mixtures(report: Report) -> list[Picture]:
             plot_class_profiles(model, means),
             table[:MOST_FEATURES],
             "What each class expects: probabilities, and means of numbers. Means of PyMC's draws "
-            f"in one order of the classes: {found.rule}. {found.sentence()}",
+            f"in one order of the classes: {result.rule}. {result.sentence()}",
             "Profiles of the classes: "
             + "; ".join(f"{name}: {', '.join(texts)}" for name, *texts in table.itertuples())
             + ".",
@@ -128,17 +128,17 @@ def mixtures(report: Report) -> list[Picture]:
 def _em_picture(prior: Any, data: Any) -> list[Picture]:
     try:
         # A seed of its own: the same report has the same pictures.
-        found = prior.em(data, rng=np.random.default_rng(1))
+        result = prior.em(data, rng=np.random.default_rng(1))
     except DataError:  # a likelihood without a bound has no maximum to show
         return []
-    best = found.optima[0]
+    best = result.optima[0]
     said = (
-        f"EM for maximum likelihood from {found.starts} random starts: log likelihood "
+        f"EM for maximum likelihood from {result.starts} random starts: log likelihood "
         f"{best.log_likelihood:.3f}, reached by {best.found} of them, by the best one after "
-        f"{len(found.trace)} steps; different optima: {len(found.optima)}. BIC {found.bic:.1f}."
+        f"{len(result.trace)} steps; different optima: {len(result.optima)}. BIC {result.bic:.1f}."
     )
-    caption = " ".join([said, *found.findings])
-    return [canvas.picture("em", "EM", plot_em_trace(found), _steps(found), caption, said)]
+    caption = " ".join([said, *result.findings])
+    return [canvas.picture("em", "EM", plot_em_trace(result), _steps(result), caption, said)]
 
 
 def _profiles(model: Any, parameters: Any) -> tuple[pd.DataFrame, Array]:

@@ -83,11 +83,13 @@ def _in_closed_form(report: Report, posterior: ExactPosterior) -> _Known:
         f"closed form with bayesmodels {report.versions['bayesmodels']}, and verified against "
         f"PyMC's joint density at {posterior.verification.points} points."
     )
-    found = laws(posterior)
+    result = laws(posterior)
     return (
         about,
         [Part("heading", "Closed form"), posterior.explain()],
-        [Section("parameters", "Laws of the variables", [Part("tables", found)])] if found else [],
+        [Section("parameters", "Laws of the variables", [Part("tables", result)])]
+        if result
+        else [],
         sections.evidence(report.log_evidence, evidence_of(posterior, report.log_evidence)),
     )
 
@@ -147,7 +149,7 @@ def laws(posterior: ExactPosterior) -> list[Table]:
     values, families = posterior.parameters(), posterior.families
     # Finite variables are in the comparison already, with all their probabilities.
     known = [name for name in posterior.dims if values[name] and name not in levels(posterior)]
-    found = []
+    result = []
     for (family, symbols), group in groupby(
         known, key=lambda name: (families[name], tuple(values[name]))
     ):
@@ -161,8 +163,8 @@ def laws(posterior: ExactPosterior) -> list[Table]:
             tables.numbers(symbol, np.concatenate([np.ravel(values[n][symbol]) for n in names]))
             for symbol in symbols
         )
-        found.append(cut(Table(family, (labels(rows), *each))))
-    return found
+        result.append(cut(Table(family, (labels(rows), *each))))
+    return result
 
 
 def evidence_of(posterior: ExactPosterior, log_evidence: float | None) -> list[tuple[str, str]]:
@@ -198,14 +200,14 @@ def observed(exact: xr.DataTree) -> list[tuple[str, str]]:
 @canvas.style()
 def pictures(report: Report) -> list[Picture]:
     """Draw densities, distribution functions, ranks and traces; of finite variables visits."""
-    found: list[Picture] = []
+    result: list[Picture] = []
     if set(report.posterior.dims) - set(levels(report.posterior)):
         level = float(report.settings["level"])
         shown, kind = figures.scalars(report.comparison), report.comparison.kind
-        found += figures.of_draws(shown, level, report.sampled, kind)
+        result += figures.of_draws(shown, level, report.sampled, kind)
     if levels(report.posterior):
-        found.append(_visits(report))
-    return found
+        result.append(_visits(report))
+    return result
 
 
 def _visits(report: Report) -> Picture:

@@ -78,12 +78,12 @@ def labels(of: Iterable[Any]) -> Column:
 
 def columns(values: pd.DataFrame, *each: tuple[str, str, str, Decimals]) -> list[Column]:
     """Return what the rows are called, and numbers: each by its head, name, group and decimals."""
-    found = [labels(values.index)]
+    result = [labels(values.index)]
     for head, name, group, decimals in each:
         digits = [decimals] * len(values) if isinstance(decimals, int) else decimals
         numbers = values[name].to_numpy(dtype=float)
-        found.append(Column(head, tuple(map(rounded, numbers, digits)), group))
-    return found
+        result.append(Column(head, tuple(map(rounded, numbers, digits)), group))
+    return result
 
 
 def worst_first(values: pd.DataFrame, by: str = "z") -> pd.DataFrame:

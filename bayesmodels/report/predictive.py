@@ -74,12 +74,12 @@ def predictive(report: Report) -> Picture:
     if why:
         return Picture("predictive", "Predictive check", (), f"Not drawn: {why}.")
     if isinstance(report.posterior, Product):
-        found = list(_of_parts(report))
+        result = list(_of_parts(report))
     elif _replicated(report, _name(report)).dtype.kind == "f":
-        found = list(_measured(report))
+        result = list(_measured(report))
     else:  # ones and zeros may come as floats, but leave as integers
-        found = [counts(report)]
-    shown, alone = found[:MOST_PANELS], len(found) == 1
+        result = [counts(report)]
+    shown, alone = result[:MOST_PANELS], len(result) == 1
     tallies = [each for each in shown if isinstance(each, Counts)]
     about = (
         "Filled: the data. Lines, or bands: median and 89 % interval of data sets replicated from "
@@ -92,8 +92,8 @@ def predictive(report: Report) -> Picture:
         caption.append("Replicated rows have new features, given the class that the row has.")
     if left := sum(each.left for each in tallies):
         caption.append(f"{left:,} more counts are not shown.")
-    if len(found) > len(shown):
-        caption.append(f"{len(found) - len(shown):,} more columns are not shown.")
+    if len(result) > len(shown):
+        caption.append(f"{len(result) - len(shown):,} more columns are not shown.")
     return Picture(
         "predictive",
         "Predictive check",

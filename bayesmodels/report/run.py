@@ -50,7 +50,7 @@ class Run:
     ) -> tuple[Verdict, Any]:
         """Sample and judge, once more if the verdict stays open; return verdict and draws."""
         draws = self.settings["draws a chain"]
-        verdict, found, number = until_decided(
+        verdict, result, number = until_decided(
             lambda n: self.sampled(sample, n),
             lambda x, share: self.timed("comparison", "comparing draws", judge, x, share),
             draws,
@@ -59,7 +59,7 @@ class Run:
         )
         if number != draws:
             self.settings[AGAIN] = number
-        return verdict, found
+        return verdict, result
 
     def stated(self) -> dict[str, Any]:
         """Return what every report states."""

@@ -114,12 +114,12 @@ def sensitivity(draws: Any, kind: str) -> list[Section]:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):  # of a flat prior
             warnings.simplefilter("ignore")
-            found = psense_summary(draws)
+            result = psense_summary(draws)
     except ValueError:  # the prior is the same at all draws
         return []
     finally:
         log.disabled = False
-    shown = worst_first(found, "prior")
+    shown = worst_first(result, "prior")
     numbers = columns(shown, ("", "prior", "Prior", 3), ("", "likelihood", "Likelihood", 3))
     said = Column("diagnosis", tuple(shown["diagnosis"]), numeric=False)
     about = (
@@ -128,8 +128,8 @@ def sensitivity(draws: Any, kind: str) -> list[Section]:
         "From 0.05 on it is worth a look. Where both are as large, prior and data may pull in "
         "different directions; where only the prior’s is, the prior decides."
     )
-    matters = int((found["diagnosis"] != "✓").sum())
-    summary = f"The prior matters to {matters:,} of {len(found):,} scalars: see Prior sensitivity."
+    matters = int((result["diagnosis"] != "✓").sum())
+    summary = f"The prior matters to {matters:,} of {len(result):,} scalars: see Prior sensitivity."
     table = cut(Table("Sensitivity to prior and likelihood", (*numbers, said)), "the largest first")
     return [Section("sensitivity", "Prior sensitivity", [about, table], summary if matters else "")]
 

@@ -89,15 +89,15 @@ def _parameters(prior: Any, posterior: Any, names: Names) -> list[Table]:
     after = {symbol: x for symbol, x in after.items() if symbol not in matrices}
     for shape in dict.fromkeys(map(np.shape, after.values())):
         variables, rows = _places(posterior, names, shape)
-        found = [labels(rows)]
+        result = [labels(rows)]
         for symbol in (symbol for symbol, x in after.items() if np.shape(x) == shape):
             given = map(significant, np.broadcast_to(before[symbol], shape).flat)
             known = tuple("flat" if cell == "–" else cell for cell in given)
-            found.append(Column("prior", known, symbol))
-            found.append(numbers("posterior", after[symbol], symbol))
-        flat = any("flat" in column.cells for column in found)
+            result.append(Column("prior", known, symbol))
+            result.append(numbers("posterior", after[symbol], symbol))
+        flat = any("flat" in column.cells for column in result)
         note = "Flat: the prior prefers no value of this coefficient to any other." if flat else ""
-        tables.append(cut(Table(f"Parameters of {' and '.join(variables)}", tuple(found), note)))
+        tables.append(cut(Table(f"Parameters of {' and '.join(variables)}", tuple(result), note)))
     return tables + [table for each in matrices.values() for table in each]
 
 
@@ -111,14 +111,14 @@ def _matrices(before: Any, after: Any, posterior: Any, names: Names) -> dict[str
         for name, axes in posterior.dims.items()
         if len(axes) > 1 and posterior.coords[axes[-1]] == posterior.coords[axes[-2]]
     }
-    found = {}
+    result = {}
     for name, rows in labelled.items():
         axes = posterior.dims[name]
         shape = tuple(len(posterior.coords[axis]) for axis in axes)
         for symbol, x in after.items():
             square = np.shape(x) == shape and shape[-1] <= _WIDEST
             if square and np.array_equal(x, np.swapaxes(x, -1, -2)) and _positive(x):
-                found[symbol] = [
+                result[symbol] = [
                     _matrix(", ".join([f"{symbol} of {names(name)}", *inner, when]), rows, values)
                     for at in np.ndindex(*shape[:-2])
                     for inner in [
@@ -129,7 +129,7 @@ def _matrices(before: Any, after: Any, posterior: Any, names: Names) -> dict[str
                         ("posterior", x[at]),
                     )
                 ]
-    return found
+    return result
 
 
 def _positive(x: Array) -> bool:
@@ -166,8 +166,8 @@ def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str
     ]
     if fitting:
         first = fitting[0]
-        found = places(belief, first, shape)
-        return [*map(names, fitting)], [names(first) + text[len(first) :] for text, _ in found]
+        result = places(belief, first, shape)
+        return [*map(names, fitting)], [names(first) + text[len(first) :] for text, _ in result]
     every = [*map(names, belief.dims)]
     axes = max(belief.dims.values(), key=len)[: len(shape)]
     inner = product(*(belief.coords[axis] for axis in axes))
@@ -188,20 +188,20 @@ def comparison(verdict: Verdict, prob: float = PROB) -> list[Table]:
     """
     every, other = with_intervals(verdict, prob), continuous(verdict)
     finite = ~every.index.isin(other)
-    found = [moments(every[~finite], verdict, prob)] if len(other) else []
+    result = [moments(every[~finite], verdict, prob)] if len(other) else []
     if finite.any():
-        found.append(visits(every[finite], verdict))
+        result.append(visits(every[finite], verdict))
     if isinstance(verdict.law, InvariantLaw):
         note = (
-            f"{found[0].note} Compared is what does not depend on the order of the classes: their "
+            f"{result[0].note} Compared is what does not depend on the order of the classes: their "
             "probabilities by size (pi_sorted), log densities of some of the distinct rows "
             "(log_density), and the probability that one of them and the next share a class "
             "(same_class). These rows are numbered among themselves, in the order of their values, "
             "not as in the data. Exact values are those of "
             f"{verdict.law.reference:,} exact draws, whose noise is reckoned with."
         )
-        found = [replace(found[0], note=note)]
-    return found
+        result = [replace(result[0], note=note)]
+    return result
 
 
 def continuous(verdict: Verdict) -> pd.Index[Any]:
@@ -246,7 +246,7 @@ def moments(values: pd.DataFrame, verdict: Verdict, prob: float = PROB) -> Table
     percent = f"{100 * prob:g}"
     spread = values["sd"] if exact else np.fmax(values["first_sd"], values["second_sd"])
     places = places_of(spread, 3)
-    found = columns(
+    result = columns(
         values,
         *((head, f"{prefix}mean", "Mean", places) for head, prefix in of.items()),
         *((head, f"{prefix}sd", "Standard deviation", places) for head, prefix in of.items()),
@@ -260,7 +260,7 @@ def moments(values: pd.DataFrame, verdict: Verdict, prob: float = PROB) -> Table
     )
     # A scalar that is the same as another in both sets was tested under the other's name.
     names = tuple(worst.get(str(label), "as another") for label in values.index)
-    found += [_discrepancies(values), Column("of", names, "Discrepancy", numeric=False)]
+    result += [_discrepancies(values), Column("of", names, "Discrepancy", numeric=False)]
     both, shift = ("", "location, shift") if exact else (" of both sets", "location")
     note = (
         f"z is the largest discrepancy of the scalar, in Monte-Carlo standard errors{both}, over "
@@ -269,7 +269,7 @@ def moments(values: pd.DataFrame, verdict: Verdict, prob: float = PROB) -> Table
     caption = "First set against second"
     if exact:
         caption = f"{verdict.kind.capitalize()} against sampled"
-    table = cut(Table(caption, tuple(found), note, marked(values, verdict)), _LARGEST_Z)
+    table = cut(Table(caption, tuple(result), note, marked(values, verdict)), _LARGEST_Z)
     more = " Effective draws are those of the set that has fewer, R-hat is the larger of both."
     return table if exact else replace(table, note=table.note + more)
 
@@ -299,7 +299,7 @@ def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
         min(_MOST_DECIMALS, decimals_of(float(error), 2) if error > 0 else 4)
         for error in values["mcse_mean"]
     ]
-    found = columns(
+    result = columns(
         values,
         (verdict.kind, "mean", "Probability", places),
         ("visited", "sampled_mean", "Probability", places),
@@ -310,9 +310,9 @@ def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
         "z is the discrepancy in standard errors, from the binomial law of as many visits as there "
         f"are effective draws. {arrows(verdict)}"
     )
-    found.append(_discrepancies(values))
+    result.append(_discrepancies(values))
     caption = f"{verdict.kind.capitalize()} against visited"
-    table = Table(caption, tuple(found), note, marked(values, verdict))
+    table = Table(caption, tuple(result), note, marked(values, verdict))
     return cut(table, _LARGEST_Z)
 
 
@@ -350,15 +350,15 @@ def predictions(verdict: Verdict) -> Table | None:
         return None
     places = [min(_MOST_DECIMALS, number) for number in places_of(values["mcse"], 2)]
     heads = {"exact": "exact", "sampled": "sampled", "MCSE": "mcse"}
-    found = columns(values, *((head, name, "", places) for head, name in heads.items()))
+    result = columns(values, *((head, name, "", places) for head, name in heads.items()))
     note = (
         "No error is known, and nothing tested, where the average would rest on a few rare draws."
         if values["z"].isna().any()
         else ""
     )
     caption = "Class probabilities, exact against sampled"
-    found.append(_discrepancies(values, ""))
-    table = Table(caption, tuple(found), note, marked(values, verdict))
+    result.append(_discrepancies(values, ""))
+    table = Table(caption, tuple(result), note, marked(values, verdict))
     return cut(table, "the least certain first")
 
 
@@ -384,37 +384,37 @@ def mixed(ess: pd.Series[float], r_hat: pd.Series[float]) -> Pairs:
 
 def divergences(sampled: Any, name: str = "divergences") -> Pairs:
     """Count the draws that diverged, if the sampler tells."""
-    found = diverging(sampled)
-    return [] if found is None else [(name, str(int(found.sum())))]
+    result = diverging(sampled)
+    return [] if result is None else [(name, str(int(result.sum())))]
 
 
 def diverging(sampled: Any) -> NDArray[np.bool_] | None:
     """Return which draws diverged, of shape (chain, draw), if the sampler tells."""
     if "sample_stats" not in sampled.children or "diverging" not in sampled["sample_stats"]:
         return None
-    found = sampled["sample_stats"]["diverging"]
-    if set(found.dims) != {"chain", "draw"}:
+    result = sampled["sample_stats"]["diverging"]
+    if set(result.dims) != {"chain", "draw"}:
         return None
-    return np.asarray(found.transpose("chain", "draw"), dtype=bool)
+    return np.asarray(result.transpose("chain", "draw"), dtype=bool)
 
 
 def evidence(report: Report) -> Pairs:
     """Return what the identity of algebra and PyMC density found."""
-    found = report.identity
-    facts = [("Points compared", str(found.points))]
+    result = report.identity
+    facts = [("Points compared", str(result.points))]
     if report.log_evidence is not None:
         facts.append(("Log evidence, algebra", rounded(report.log_evidence, 9)))
-        facts.append(("Log evidence, from densities", rounded(found.constant, 9)))
+        facts.append(("Log evidence, from densities", rounded(result.constant, 9)))
         statistic = report.prior.statistic(report.data)
         coefficients = float(np.sum(getattr(statistic, "log_coefficient", 0.0)))
         if coefficients:  # counts forget the order of their rows, which the equations know
             facts.append(("Of this, coefficients of counts", rounded(coefficients, 9)))
-    facts.append(("Rounding bound of the constant", powers(found.bound, 1)))
-    if found.evidence is not None:
-        facts.append(("Difference of the two", share(found.evidence)))
-    facts.append(("Variation between points", share(found.constancy)))
+    facts.append(("Rounding bound of the constant", powers(result.bound, 1)))
+    if result.evidence is not None:
+        facts.append(("Difference of the two", share(result.evidence)))
+    facts.append(("Variation between points", share(result.constancy)))
     if not levels(report.posterior):  # names have no slopes
-        facts.append(("Difference of slopes", share(found.slope)))
+        facts.append(("Difference of slopes", share(result.slope)))
     return facts
 
 
@@ -439,14 +439,14 @@ def ways(report: Report) -> Table | None:
         return None
     rows = [("closed form", rounded(stated, 6), "", "", "")]
     if bridge is not None:
-        found, error, off = bridge.log_evidence, bridge.error, bridge.log_evidence - stated
+        result, error, off = bridge.log_evidence, bridge.error, bridge.log_evidence - stated
         if error:
             places = decimals_of(error, 2)
             size = rounded(error, places), rounded(off, places), signed(off / error)
-            rows.append(("bridge sampling", rounded(found, places), *size))
+            rows.append(("bridge sampling", rounded(result, places), *size))
         else:
             name = "sum over all values in PyMC"
-            rows.append((name, rounded(found, 6), "", powers(off, 1), ""))
+            rows.append((name, rounded(result, 6), "", powers(off, 1), ""))
     heads = "", "log evidence", "standard error", "difference", "in standard errors"
     each = zip(heads, zip(*rows, strict=True), strict=True)
     found_in = tuple(Column(head, cells, numeric=bool(head)) for head, cells in each)

@@ -40,14 +40,14 @@ _ENDS = {LogTransform: (0.0, np.inf), LogOddsTransform: (0.0, 1.0)}
 
 def supports(model: pm.Model, *, all_known: bool = True) -> list[Support]:
     """Return the supports of free variables, in the model's order: of all, or those known."""
-    found: dict[Any, Support] = {}
+    result: dict[Any, Support] = {}
     for held, rv, shape in shaped(model):
         try:
-            found[rv] = _support(held, rv, shape, found)
+            result[rv] = _support(held, rv, shape, result)
         except NotConjugate:
             if all_known:
                 raise
-    by_name = {s.name: s for s in found.values()}
+    by_name = {s.name: s for s in result.values()}
     return [by_name[rv.name] for rv in model.free_RVs if rv.name in by_name]
 
 
