@@ -21,7 +21,7 @@ _ROOTS, _WEIGHTS = leggauss(20)
 _SOME = slice(0, None, 2)  # nodes of a coarser rule within
 _COARSE = np.linalg.solve(legvander(_ROOTS[_SOME], 9).T, 2.0 * (np.arange(10) == 0))
 _TAILS = (0.15, 1e-3, 1e-8, 1e-30, 1e-200)
-GOAL = 1e-11  # of an integral, that one panel may be off by
+GOAL = 1e-11
 _HALVINGS, _ROUGH, _SAID, USELESS = 24, 1e-9, 1e-8, 1e-6
 _NOTHING = 1e-290
 _FAR = 1.25  # ratio of the ends of a panel of the logarithm
@@ -50,7 +50,10 @@ def edges(*points: Array) -> Array:
 
 
 def integral(
-    f: Callable[[Array, Any], Array], ends: Array, what: str = "an integral"
+    f: Callable[[Array, Any], Array],
+    ends: Array,
+    what: str = "an integral",
+    goal: float = GOAL,
 ) -> tuple[Array, Array]:
     """Return integrals, of shape (integrals, problems), and how far off they may be.
 
@@ -63,6 +66,8 @@ def integral(
         As `edges` returns them.
     what : str
         What is said not to have settled, if it has not.
+    goal : float
+        By how much, relative to an integral, one panel may be off.
 
     Examples
     --------
@@ -79,7 +84,7 @@ def integral(
         every = np.abs(total + _added(result, owner, len(ends))) + _NOTHING
         worst = (off / every[:, owner]).max(0)
         rounded = (worst <= _ROUGH) & (worst > before / 8)  # halving again is of no use
-        done = (worst <= GOAL) | rounded | ~np.isfinite(worst) | (level == _HALVINGS - 1)
+        done = (worst <= goal) | rounded | ~np.isfinite(worst) | (level == _HALVINGS - 1)
         total = total + _added(result[:, done], owner[done], len(ends))
         error = error + _added(off[:, done], owner[done], len(ends))
         if done.all():

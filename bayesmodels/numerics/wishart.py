@@ -11,11 +11,10 @@ from scipy.special import multigammaln
 
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.inverse_wishart_entry import inverse_wishart_entry
+from bayesmodels.numerics.entries import inverse_wishart_entry, variance_gamma
 from bayesmodels.numerics.laws import element, inverse_gamma
 from bayesmodels.numerics.special import log_gamma_ratio
 from bayesmodels.numerics.triangular import half_log_det, solve_lower
-from bayesmodels.numerics.variance_gamma import variance_gamma
 
 _SYMMETRIC = 1e-10  # in units of the diagonal
 
