@@ -96,16 +96,13 @@ def _log_rising_over_factorial(start: Array, count: Array) -> Array:
     return np.where(some, value, 0.0)
 
 
-def _deviance_from_independence(first: Array, second: Array) -> Array:
-    """Return the deviance of the table of these two rows.
+def _deviances(row: Array, other: Array) -> Array:
+    """Return what cells of rows add to a table's deviance from independence; `other` is the rest.
 
     What independence expects of the row's cells is formed relative to them, not by subtraction: a
     row of 1e100 beside counts of 10 would otherwise round to a deviance of 1e68.
     """
-    row = np.stack(np.broadcast_arrays(first, second))
-    other = row[::-1]
-    total = row.sum(-1, keepdims=True)
-    other_total = total[::-1]
+    total, other_total = row.sum(-1, keepdims=True), other.sum(-1, keepdims=True)
     some = row > 0
     o = np.where(some, row, 1.0)
     t = np.where(total > 0, total, 1.0)
@@ -115,9 +112,16 @@ def _deviance_from_independence(first: Array, second: Array) -> Array:
     near = np.abs(relative) < 0.5  # noqa: PLR2004 - the series' range
     series = -o * log1p_minus(np.where(near, relative, 0.0))
     logs = np.log(o) - np.log(o + other) + np.log(t + other_total) - np.log(t)
-    each = np.where(some, np.where(near, series, o * logs + (expected - o)), expected)
-    result: Array = each.sum((0, -1))
-    return result
+    return np.where(some, np.where(near, series, o * logs + (expected - o)), expected)
+
+
+def _rests(x: Array) -> Array:
+    """Return ln n! - n ln n + n of each row's total, less that of its cells."""
+    x = np.concatenate([x, x.sum(-1, keepdims=True)], -1)
+    safe = np.where(x > 0, x, 1.0)
+    rest = np.where(x > 0, 0.5 * np.log(safe) + HALF_LOG_2PI + stirling_remainder(safe), 0.0)
+    found: Array = rest[..., -1] - rest[..., :-1].sum(-1)
+    return found
 
 
 def log_dirichlet_multinomial(counts: ArrayLike, alpha: ArrayLike) -> Array:
@@ -131,14 +135,12 @@ def log_dirichlet_multinomial(counts: ArrayLike, alpha: ArrayLike) -> Array:
     independence plus terms of logarithmic size, which is how it is computed: no term is larger
     than the result by more than a small factor, at any counts, whole or not.
     """
-    counts, alpha = np.asarray(counts, dtype=float), np.asarray(alpha, dtype=float)
-    # Only along the last axis, so that functions of shared concentrations are taken once.
-    size = np.broadcast_shapes(counts.shape[-1:], alpha.shape[-1:])
-    counts, alpha = (np.broadcast_to(x, x.shape[:-1] + size) for x in (counts, alpha))
+    both = np.stack(np.broadcast_arrays(counts, alpha)).astype(float)
+    counts, alpha = both
     total, mass = counts.sum(-1), alpha.sum(-1)
     return np.where(
         total > 0,
-        -_deviance_from_independence(counts, alpha)
+        -_deviances(both, both[::-1]).sum((0, -1))
         + _log_rising_over_factorial(alpha, counts).sum(-1)
         - _log_rising_over_factorial(mass, total),
         0.0,
@@ -162,12 +164,9 @@ def log_split(first: ArrayLike, second: ArrayLike) -> Array:
     terms of logarithmic size, where the three coefficients would cancel.
     """
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    table = np.stack([*np.broadcast_arrays(first, second), first + second])
-    x = np.concatenate([table, table.sum(-1, keepdims=True)], -1)
-    safe = np.where(x > 0, x, 1.0)  # of ln x! = x ln x - x + rest
-    rest = np.where(x > 0, 0.5 * np.log(safe) + HALF_LOG_2PI + stirling_remainder(safe), 0.0)
-    rest = rest[2] - rest[0] - rest[1]
-    return rest[..., :-1].sum(-1) - rest[..., -1] - _deviance_from_independence(first, second)
+    both = np.stack(np.broadcast_arrays(first, second))
+    one, other, whole = _rests(np.concatenate([both, both.sum(0, keepdims=True)]))
+    return one + other - whole - _deviances(both, both[::-1]).sum((0, -1))
 
 
 def log_given_total(
@@ -181,29 +180,26 @@ def log_given_total(
     .. math:: \ln \left[ \prod_i \binom{n_i}{n_{i1} \dots n_{iK}}^{w_i} \middle/
         \binom{N}{N_1 \dots N_K} \right], \qquad N_k = \textstyle\sum_i w_i n_{ik}
 
-    It is what sufficiency leaves over: no parameter changes it.
+    It is what sufficiency leaves over: no parameter changes it. Of shape (groups, ...).
     """
     counts = np.asarray(counts, dtype=float)
+    if len(counts) == 1 and groups is None and weights is None:
+        return np.zeros(counts.shape[:-1])
+    groups = np.zeros(len(counts), dtype=np.intp) if groups is None else groups
+    if weights is not None:
+        kept = weights > 0
+        counts, groups, weights = counts[kept], groups[kept], weights[kept]
 
     def added(rows: Array) -> Array:
-        if groups is None:
-            return rows.sum(0)
+        heavy = 1.0 if weights is None else weights.reshape(-1, *(1,) * (rows.ndim - 1))
         total = np.zeros((size, *rows.shape[1:]))
-        np.add.at(total, groups, rows)
+        np.add.at(total, groups, heavy * rows)
         return total
 
-    if weights is not None:
-        heavy = weights.reshape(-1, *(1,) * (counts.ndim - 1))
-        log_rows = added(heavy[..., 0] * log_multinomial_coefficient(counts))
-        return log_rows - log_multinomial_coefficient(added(heavy * counts))
-    if len(counts) == 1 and groups is None:
-        return np.zeros(counts.shape[1:-1])
-    before = np.cumsum(counts, axis=0) - counts
-    if groups is not None:
-        order = np.argsort(groups, kind="stable")
-        for part in np.split(order, np.searchsorted(groups[order], np.arange(1, size))):
-            before[part] = np.cumsum(counts[part], axis=0) - counts[part]
-    return added(log_split(before, counts))
+    total = added(counts)
+    return added(_rests(counts) - _deviances(counts, total[groups] - counts).sum(-1)) - _rests(
+        total
+    )
 
 
 def log_gamma_kernel(z: ArrayLike, a: ArrayLike) -> Array:
