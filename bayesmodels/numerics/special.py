@@ -136,12 +136,12 @@ def log_dirichlet_multinomial(counts: ArrayLike, alpha: ArrayLike) -> Array:
     than the result by more than a small factor, at any counts, whole or not.
     """
     both = np.stack(np.broadcast_arrays(counts, alpha)).astype(float)
-    counts, alpha = both
-    total, mass = counts.sum(-1), alpha.sum(-1)
+    n, a = both
+    total, mass = n.sum(-1), a.sum(-1)
     return np.where(
         total > 0,
         -_deviances(both, both[::-1]).sum((0, -1))
-        + _log_rising_over_factorial(alpha, counts).sum(-1)
+        + _log_rising_over_factorial(a, n).sum(-1)
         - _log_rising_over_factorial(mass, total),
         0.0,
     )
