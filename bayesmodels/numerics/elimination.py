@@ -149,7 +149,7 @@ class Elimination:
     """
 
     def __init__(self, plan: Plan, tables: Tables, *, largest: bool = False) -> None:
-        self.plan, self._tables = plan, dict(tables)
+        self.plan, self.tables = plan, dict(tables)
         self._laws = list[list[Array]]()
         state = dict(tables)
         batch = len(next(iter(state.values())))
@@ -182,7 +182,7 @@ class Elimination:
     def log_probability(self, levels: Integers) -> float:
         """Return that of the levels of all elements; of the first of a batch."""
         each = [
-            self._tables[w][(0, np.arange(len(scope)), *levels[scope].T)].sum()
+            self.tables[w][(0, np.arange(len(scope)), *levels[scope].T)].sum()
             for w, scope in self.plan.scopes.items()
         ]
         return float(sum(each) - self.log_total[0])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pymc.distributions.transforms import Interval, LogExpM1, LogOddsTransform, LogTransform
 from pytensor import tensor
 from pytensor.configdefaults import config
-from pytensor.graph.replace import vectorize_graph
+from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
 from scipy.special import logsumexp
@@ -21,16 +21,9 @@ from scipy.special import logsumexp
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.threads import gathered
-from bayesmodels.posteriors import few_bits
-from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, SUMS, natural_values
-from bayesmodels.posteriors.density import (
-    compiled,
-    frozen,
-    in_double,
-    log_densities,
-    plain,
-    written_in_double,
-)
+from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, SUMS
+from bayesmodels.posteriors.density import compiled, in_double, plain, written_in_double
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import drawn
 from bayesmodels.posteriors.nowhere import nowhere
 from bayesmodels.posteriors.support import listed, not_whole, one_to_one, shaped, supports
@@ -69,8 +62,8 @@ class BatchDensity:
     the finite ones given them, in one row: `slices` says where each variable is.
     """
 
-    def __init__(self, model: pm.Model) -> None:
-        model = frozen(model)
+    def __init__(self, natural: ModelDensity) -> None:
+        self.natural, model = natural, natural.model
         self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
         for rv in model.free_RVs:
             not_whole(rv)
@@ -82,12 +75,8 @@ class BatchDensity:
         with config.change_flags(floatX="float64", traceback__limit=0):
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]
             wanted = [written[name] for name in self.names]
-            natural = written.replace_rvs_by_values(wanted)
-            _, terms = log_densities(written, jacobian=True)
-            total: Any = pt.sum([term.sum() for term in terms])
-            few_bits.require_enough(model)
-            few_bits.require_enough_in({", ".join(self.names): total})
-            as_written = plain(in_double([total, *natural], {}))
+            total: Any = pt.sum([term.sum() for term in self._terms(written)])
+            as_written = plain(in_double([total, *written.replace_rvs_by_values(wanted)], {}))
             # Of one point shapes are known, and rewriting is quick.
             outputs: Any = rewrite_graph(as_written, exclude=SUMS, clone=True)
             # Points are along the first axis, configurations along the second, if there are any:
@@ -112,10 +101,28 @@ class BatchDensity:
         self._widest = max(int(np.prod(shape)) for shape in shapes if None not in shape)
         self.slices = self._places()
 
+    def _terms(self, model: pm.Model) -> list[Any]:
+        """Return log terms in terms of unconstrained values, with the log Jacobians."""
+        points, terms = self.natural.points, self.natural.named
+        values = model.replace_rvs_by_values([model[p.name] for p in points])
+        at = {p: pt.cast(v, p.dtype) for p, v in zip(points, values, strict=True)}
+        made = clone_replace(list(terms.values()), at, rebuild_strict=False)
+        found: dict[str, Any] = dict(zip(terms, made, strict=True))
+        moved = {rv: own for rv, own in model.rvs_to_transforms.items() if own is not None}
+        jacobians = [
+            own.log_jac_det(model.rvs_to_values[rv], *rv.owner.inputs) for rv, own in moved.items()
+        ]
+        for rv, slope in zip(moved, model.replace_rvs_by_values(jacobians), strict=True):
+            term = found[rv.name]
+            last = tuple(range(slope.type.ndim, term.type.ndim))  # of what moves as a whole
+            found[rv.name] = (term.sum(last) if last else term) + slope
+        return list(found.values())
+
     def nowhere(self) -> NotConjugate:
         """Return why the density may be positive nowhere."""
-        start = self._model.initial_point(random_seed=0)
-        return nowhere(self._model, natural_values(self._model)(start))
+        _, values = self.by_level(self.start[None])
+        rows = self.rows(values, np.zeros(1, dtype=int))
+        return nowhere(self.natural, {name: x[0] for name, x in rows.items()})
 
     @property
     def sizes(self) -> dict[str, int]:

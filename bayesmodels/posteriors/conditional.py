@@ -11,30 +11,23 @@ import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 from pytensor.compile.mode import Mode
-from pytensor.configdefaults import config
-from pytensor.graph.traversal import ancestors
 from scipy.sparse import csr_array
 
 from bayesmodels.errors import NotConjugate
-from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.budget import Budget
 from bayesmodels.posteriors.density import (
     LIGHTER,
     LIGHTEST,
     WRITTEN_OUT,
-    JointDensity,
-    add,
     compiled,
     frozen,
-    natural_terms,
-    no_gradient,
 )
 from bayesmodels.posteriors.factor_graph import connected
-from bayesmodels.posteriors.gradient import Field, Point, Slopes
+from bayesmodels.posteriors.gradient import Field, Point
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.nowhere import nowhere
-from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.posteriors.support import supports
-from bayesmodels.posteriors.zero_sum import ZeroSum, in_coordinates
+from bayesmodels.posteriors.zero_sum import ZeroSum, in_coordinates, zero_sums
 
 Group = list[tuple[str, int]]
 """Elements of finite variables: names and places."""
@@ -61,45 +54,29 @@ MANY = 30
 class Conditionals:
     """A model's joint log density with any of its variables held at given values.
 
+    Of the `original` model those variables that sum to zero that are in `sums`, all by default, are
+    their coordinates in `model`.
     `supports` has the variables that may be in a block, `finite` those with few values, and
-    `reasons` why others may not that the
-    density has no slopes by; `joint` is the joint density with its rounding bound. In `model`
-    some variables that sum to zero, `zero_sums`, are their coordinates.
+    `reasons` why others may not that the `density` has no slopes by.
     """
 
-    def __init__(self, model: pm.Model, budget: Budget, zero_sums: dict[str, ZeroSum]) -> None:
-        self.zero_sums, self.model = zero_sums, in_coordinates(frozen(model), zero_sums)
-        model = self.model
+    def __init__(
+        self, model: pm.Model, budget: Budget, sums: dict[str, ZeroSum] | None = None
+    ) -> None:
+        self.zero_sums = zero_sums(model) if sums is None else sums
+        self.original, model = model, in_coordinates(frozen(model), self.zero_sums)
+        self.model = model
         known = {s.name: s for s in supports(model, all_known=False)}
         self.finite = {n: s for n, s in known.items() if s.finite and s.size}
-        self.supports = {n: s for n, s in known.items() if s.kind.families and s.size}
-        self.points, self.terms = natural_terms(model)
-        terms = together(self.terms)
-        self.joint = JointDensity(model, (self.points, terms))
-        self.reasons: dict[str, str] = {}
-        with config.change_flags(floatX="float64", traceback__limit=0):
-            total = add([term.sum() for term in terms])
-            try:
-                slopes = self._gradient(total)
-            except NO_GRADIENT:  # what goes through such an operation remains
-                for result in without_gradient(self.points, self.terms):
-                    above: set[Any] = set(ancestors([result])) & set(self.points)
-                    for point in above:
-                        self.reasons[point.name] = no_gradient(self.points, result)
-                        self.supports.pop(point.name, None)
-                slopes = self._gradient(total)
-            run = compiled(self.points, [total, *slopes], LIGHT_MODE)
-        names = list(self.supports)
-        self.slopes = Slopes(self.points, terms, names, run, _out_of_range, budget)
+        wanted = [n for n, s in known.items() if s.kind.families and s.size]
+        self.density = ModelDensity(model, by=wanted, budget=budget)
+        self.supports = {name: known[name] for name in self.density.names}
+        self.points, self.reasons = self.density.points, self.density.reasons
         self._natural = natural_values(model)
-
-    def _gradient(self, total: Any) -> list[Any]:
-        by_name = {point.name: point for point in self.points}
-        return derivatives(total, [by_name[name] for name in self.supports])
 
     def given(self, names: Sequence[str], rest: Mapping[str, NDArray[Any]]) -> Field:
         """Return the field over some variables, with all others held."""
-        return Field(self.slopes, [self.supports[name] for name in names], [], rest)
+        return Field(self.density, [self.supports[name] for name in names], [], rest)
 
     def somewhere(self, rng: np.random.Generator) -> Point:
         """Return a point with a finite density, near where PyMC's samplers start."""
@@ -116,7 +93,7 @@ class Conditionals:
             point = self._natural(moved)
             if self.possible(point):
                 return point
-        raise nowhere(self.model, point)
+        raise nowhere(self.density, point)
 
     def _next(self, name: str, value: NDArray[Any], moves: NDArray[np.bool_]) -> NDArray[Any]:
         """Return whole numbers that are one larger, where that is possible."""
@@ -137,7 +114,7 @@ class Conditionals:
     def possible(self, point: Point) -> bool:
         """Whether the joint density is finite at a point."""
         try:
-            return bool(np.isfinite(self.slopes(point)[0]))
+            return bool(np.isfinite(self.density.slopes(point)[0]))
         except NotConjugate:
             return False
 
@@ -145,7 +122,7 @@ class Conditionals:
     def _met(self) -> tuple[Any, dict[str, NDArray[np.intp]]]:
         """Which elements meet in a summand, and which columns are those of each variable."""
         point = self.somewhere(np.random.default_rng(0))
-        return self.slopes.dependence(point).meetings, self.slopes.columns(point)
+        return self.density.dependence(point).meetings, self.density.columns(point)
 
     def _rows(self, names: Iterable[str]) -> Any:
         """Return which elements meet, in those summands that have some variables."""
@@ -221,7 +198,7 @@ class Conditionals:
                 others = [self.somewhere(rng) for _ in range(_FEW)]
                 tried = [self._at(others[i % _FEW], group, row) for i, row in enumerate(rows)]
                 every = {name: np.stack([point[name] for point in tried]) for name in tried[0]}
-                values = self.joint.values(every)[0]
+                values = self.density.values(every)[0]
                 pairs = zip(tried, np.isfinite(values), strict=True)
                 given = [point if fine else None for point, fine in pairs]
             for row, point in zip(rows, given, strict=True):
@@ -267,10 +244,3 @@ def natural_values(model: pm.Model) -> Any:
         return {name: np.asarray(x) for name, x in zip(names, result, strict=True)}
 
     return natural
-
-
-def _out_of_range(said: str) -> str:
-    return (
-        "a parameter of a distribution is out of its range at some possible values of the other "
-        f"variables ({said}): a hard constraint."
-    )

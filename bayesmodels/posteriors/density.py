@@ -7,8 +7,7 @@ import operator
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -52,12 +51,10 @@ from bayesmodels.models.operations_pymc import Operation
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.triangular import cholesky, solve_lower
 from bayesmodels.posteriors import few_bits
-from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.operations import core, is_float
-from bayesmodels.posteriors.rounding import SINGLE, dtype, error_terms, gradient
+from bayesmodels.posteriors.rounding import SINGLE, dtype
 
 EPS = float(np.finfo(float).eps)
-_TOGETHER = 2**20  # numbers of the widest term, of many points in one call
 _NARROW = (*SINGLE, "int8", "int16", "uint8", "uint16")
 
 
@@ -297,16 +294,23 @@ LIGHTEST: Any = graph_rewriter(lambda graph: _lighten(graph, fixed=True))  # typ
 
 # The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
 PYTHON_MODE = Mode(linker="py", optimizer=LIGHTER)
-# Where most results are asked for, to find which may be forgotten takes longer than all else.
-_ALL_KEPT = Mode(linker=PerformLinker(allow_gc=False), optimizer=LIGHTER)
 
 
 def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_MODE) -> Any:
     """Return a function of a graph's inputs, not all of which need be used.
 
-    What is not finite is an answer: the caller looks at it. Rewriting joins the traces of where
-    variables were made; they double again and again, up to gigabytes, so that variables are without
-    them meanwhile.
+    What is not finite is an answer: the caller looks at it.
+    """
+    with _compiling(outputs):
+        run: Any = function(list(inputs), list(outputs), mode=mode, on_unused_input="ignore")
+    return np.errstate(all="ignore")(run)
+
+
+@contextmanager
+def _compiling(outputs: Sequence[Any]) -> Iterator[None]:
+    """Compile for Python, with variables that do not say where they were made.
+
+    Rewriting joins these traces; they double again and again, up to gigabytes.
     """
     traced = [v for v in ancestors(outputs) if getattr(v.tag, "trace", None)]
     traces = [v.tag.trace for v in traced]
@@ -314,142 +318,51 @@ def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_M
         for v in traced:
             v.tag.trace = []
         with config.change_flags(cxx=""):  # or the steps of a loop would be compiled in C
-            run: Any = function(list(inputs), list(outputs), mode=mode, on_unused_input="ignore")
+            yield
     finally:
         for v, trace in zip(traced, traces, strict=True):
             v.tag.trace = trace
-    return np.errstate(all="ignore")(run)
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """The joint log density at one point, its slope along a direction, and bounds on both errors.
+class Program:
+    """A graph that is compiled once, in Python and as written, with several groups of outputs.
 
-    The value is the sum of all log terms, correctly rounded.
+    A call works out one group, and nothing that this group does not need.
     """
 
-    value: float
-    rounding: float
-    slope: float
-    slope_rounding: float
+    def __init__(self, inputs: Sequence[Any], groups: Mapping[str, Sequence[Any]]) -> None:
+        outputs = [v for group in groups.values() for v in group]
+        shares = [v for v in graph_inputs(outputs) if isinstance(v, SharedVariable)]
+        with _compiling(outputs):
+            graph: Any = FunctionGraph([*inputs, *shares], outputs, clone=True)
+            LIGHTER.rewrite(graph)
+            self._given: list[Any] = [[None] for _ in inputs]
+            storage: Any = [*self._given, *(v.container.storage for v in shares)]
+            linker: Any = PerformLinker(allow_gc=False).accept(graph)
+            run, *_, thunks, order = linker.make_all(storage)
+        cells, at = run.storage_map, 0
+        self._groups: dict[str, tuple[list[Any], list[Any]]] = {}
+        for name, group in groups.items():
+            own = graph.outputs[at : at + len(group)]
+            at += len(group)
+            needed = {v.owner for v in ancestors(own)}
+            steps = [run for run, node in zip(thunks, order, strict=True) if node in needed]
+            self._groups[name] = steps, [cells[v] for v in own]
+
+    def __call__(self, group: str, inputs: Sequence[Any]) -> list[Any]:
+        """Return the outputs of a group; what is not finite is an answer."""
+        steps, found = self._groups[group]
+        for cell, value in zip(self._given, inputs, strict=True):
+            cell[0] = value
+        with np.errstate(all="ignore"):
+            for run in steps:
+                run()
+        return [np.array(cell[0]) for cell in found]
 
 
-class JointDensity:
-    """The joint log density of a PyMC model over its free variables, untransformed.
-
-    Slopes are along its continuous variables; of those in `simplex` the last axis adds up to one,
-    so that only some directions are possible. `natural` is what `natural_terms` gives for the
-    model, if it is at hand.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> with pm.Model() as model:
-    ...     x = pm.Normal("x")
-    >>> round(JointDensity(model)({"x": 0.0}, {"x": 1.0}).value, 6)
-    -0.918939
-    """
-
-    def __init__(self, model: pm.Model, natural: tuple[list[Any], list[Any]] | None = None) -> None:
-        self.simplex = simplexes(model)
-        with config.change_flags(floatX="float64", traceback__limit=0):
-            points, terms = natural_terms(model) if natural is None else natural
-            self._inputs, self._terms = points, together(terms)
-            sums = [term.sum() for term in self._terms]
-            for each in sums:  # that `value` works out without rounding
-                each.tag.correctly_rounded = True
-            self._total = add(sums)
-            self._in_total = error_terms(self._total)
-
-    @cached_property
-    def _value(self) -> Any:
-        """The value's error terms, and the terms."""
-        return compiled(self._inputs, [*self._in_total, *self._terms], _ALL_KEPT)
-
-    @cached_property
-    def _slope(self) -> tuple[list[str], Any]:
-        """The names of the continuous variables; and what `_value` gives, slope, its error terms.
-
-        In one function, as most of its graph is that of the value.
-        """
-        smooth = [point for point in self._inputs if is_float(point)]
-        with config.change_flags(floatX="float64", traceback__limit=0):
-            along = [point.type(f"along_{point.name}") for point in smooth]
-            gradients = gradient(self._total, smooth, smooth)
-            pairs = zip(gradients, along, strict=True)
-            parts = [(g * a).sum() for g, a in pairs if g is not None]
-            slope = add(parts or [pt.constant(0.0)])
-            of_value, of_slope = [*self._in_total, *self._terms], [slope, *error_terms(slope)]
-            run = compiled([*self._inputs, *along], [*of_value, *of_slope], _ALL_KEPT)
-        return [point.name for point in smooth], run
-
-    def _at(self, point: Mapping[str, Any]) -> list[Any]:
-        return [np.asarray(point[p.name], dtype=p.dtype) for p in self._inputs]
-
-    def value(self, point: Mapping[str, Any]) -> tuple[float, float]:
-        """Return the joint log density at `point` and a bound on its error."""
-        with np.errstate(all="ignore"):  # an infinite term is an answer: the caller looks at it
-            return self._added(self._value(*self._at(point)))
-
-    @cached_property
-    def _values(self) -> Any:
-        """The same as `_value`, of many points."""
-        with config.change_flags(floatX="float64", traceback__limit=0):
-            many = [p.type.clone(shape=(None, *p.type.shape))(p.name) for p in self._inputs]
-            same: Any = dict(zip(self._inputs, many, strict=True))
-            outputs = vectorize_graph(plain([*self._in_total, *self._terms]), same)
-            return compiled(many, outputs, _ALL_KEPT)
-
-    def values(self, points: Mapping[str, Any]) -> tuple[Array, Array]:
-        """Return `value` at many points, along a first axis of each variable; -inf without one."""
-        number = len(next(iter(points.values())))
-        widest = max(math.prod(n or 1 for n in term.type.shape) for term in self._terms)
-        most = max(1, _TOGETHER // widest)
-        parts = [
-            self._some({name: x[at : at + most] for name, x in points.items()})
-            for at in range(0, number, most)
-        ]
-        return np.concatenate([one for one, _ in parts]), np.concatenate([two for _, two in parts])
-
-    def _some(self, points: dict[str, Any]) -> tuple[Array, Array]:
-        at, number = self._at(points), len(next(iter(points.values())))
-        ndims = [0] * len(self._in_total) + [term.type.ndim for term in self._terms]
-        try:
-            with np.errstate(all="ignore"):  # as above
-                result = self._values(*at)
-        except np.linalg.LinAlgError:
-            if number == 1:
-                return np.array([-np.inf]), np.zeros(1)
-            half = number // 2
-            (one, near), (other, far) = (
-                self._some({name: x[part] for name, x in points.items()})
-                for part in (slice(half), slice(half, number))
-            )
-            return np.concatenate([one, other]), np.concatenate([near, far])
-        rows = [
-            np.broadcast_to(x, (number, *x.shape[x.ndim - ndim :]))
-            for x, ndim in zip(result, ndims, strict=True)
-        ]
-        each = [self._added(row) for row in zip(*rows, strict=True)]
-        return np.array([value for value, _ in each]), np.array([bound for _, bound in each])
-
-    def _added(self, found: Sequence[Any]) -> tuple[float, float]:
-        """Return the value and its bound, from the value's error terms and the terms."""
-        size = len(self._in_total)
-        terms = [t for part in found[size:] for t in np.ravel(part).tolist()]
-        finite = all(map(math.isfinite, terms))
-        rounding = 2 * EPS * float(sum(found[:size]))
-        return (math.fsum(terms) if finite else -math.inf), rounding
-
-    def __call__(self, point: Mapping[str, Any], along: Mapping[str, Any]) -> Evaluation:
-        """Evaluate at `point`, with the derivative along the direction `along`."""
-        smooth, run = self._slope
-        size = len(self._in_total) + len(self._terms)
-        direction = [np.asarray(along[name], dtype=float) for name in smooth]
-        with np.errstate(all="ignore"):  # as above
-            result = run(*self._at(point), *direction)
-        (value, rounding), (slope, *in_slope) = self._added(result[:size]), result[size:]
-        return Evaluation(value, rounding, float(slope), 2 * EPS * float(sum(in_slope)))
+def _title(op: Any) -> str:
+    """Return an operation's name as its author knows it."""
+    return str(getattr(op, "name", None) or type(op).__name__)
 
 
 def simplexes(model: pm.Model) -> frozenset[str]:
@@ -461,24 +374,25 @@ def simplexes(model: pm.Model) -> frozenset[str]:
     )
 
 
-def natural_terms(model: pm.Model) -> tuple[list[Any], list[Any]]:
-    """Return inputs and log terms of a model's joint density, untransformed and in double."""
-    points, terms = named_terms(model)
-    return points, list(terms.values())
-
-
-def _title(op: Any) -> str:
-    """Return an operation's name as its author knows it."""
-    return str(getattr(op, "name", None) or type(op).__name__)
-
-
 def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
-    """Return the same, each term under the name of its variable or potential."""
+    """Return inputs and log terms of a model's joint density, untransformed and in double.
+
+    Each term is under the name of its variable or potential.
+    """
     with without_initial_values(model), warnings.catch_warnings():
         # It warns of old objects of Gaussian processes; nothing of them is used again.
         warnings.simplefilter("ignore", UserWarning)
         natural = frozen(remove_value_transforms(written_in_double(model)))
-    named, terms = log_densities(natural, jacobian=False)
+    named = [*natural.free_RVs, *natural.observed_RVs, *natural.potentials]
+    terms = _terms(natural, named)
+    for v, term in zip(named, terms, strict=True):
+        made_by = [u.owner for u in ancestors([term]) if u.owner]
+        drawn = [n.op for n in made_by if any(isinstance(u.type, RandomType) for u in n.inputs)]
+        if drawn:
+            raise NotConjugate(
+                f"the density of {v.name} is itself random ({_title(drawn[0])}), as that of a "
+                "minibatch or a simulator is: declare all rows, and a law with a density."
+            )
     few_bits.require_enough(model)
     few_bits.require_enough_in(dict(zip([v.name for v in named], terms, strict=True)))
     points = []
@@ -506,27 +420,10 @@ _NO_DENSITY = (NotImplementedError, RuntimeError)
 """What PyMC raises of a law that has no density, and of one whose density it cannot derive."""
 
 
-def log_densities(model: pm.Model, *, jacobian: bool) -> tuple[list[Any], list[Any]]:
-    """Return variables and potentials, and their log terms; say which one it is if PyMC has none.
-
-    With the `jacobian`, those of unconstrained coordinates.
-    """
-    named = [*model.free_RVs, *model.observed_RVs, *model.potentials]
-    terms = _terms(model, named, jacobian=jacobian)
-    for v, term in zip(named, terms, strict=True):
-        made_by = [u.owner for u in ancestors([term]) if u.owner]
-        drawn = [n.op for n in made_by if any(isinstance(u.type, RandomType) for u in n.inputs)]
-        if drawn:
-            raise NotConjugate(
-                f"the density of {v.name} is itself random ({_title(drawn[0])}), as that of a "
-                "minibatch or a simulator is: declare all rows, and a law with a density."
-            )
-    return named, terms
-
-
-def _terms(model: pm.Model, named: list[Any], *, jacobian: bool) -> list[Any]:
+def _terms(model: pm.Model, named: list[Any]) -> list[Any]:
+    """Return the log terms of variables and potentials, or say of which PyMC has none."""
     try:
-        return list(model.logp(named, jacobian=jacobian, sum=False))
+        return list(model.logp(named, jacobian=False, sum=False))
     except ValueError as error:
         raise _misfit(model, error) from error
     except _NO_DENSITY:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 from typing import Literal, overload
 
@@ -15,14 +14,16 @@ from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, Budget
-from bayesmodels.posteriors.density import JointDensity, frozen
-from bayesmodels.posteriors.enumeration import (
+from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.density import frozen
+from bayesmodels.posteriors.eliminate import (
     MOST_TRIED,
     Finite,
     added_up,
     configurations,
     enumerated,
     finite_groups,
+    summed_out,
     value_at,
 )
 from bayesmodels.posteriors.families import Elements, Factor
@@ -34,7 +35,6 @@ from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.points import MILD, WILD, moved, somewhere
 from bayesmodels.posteriors.posterior import ExactPosterior
 from bayesmodels.posteriors.solution import Solution
-from bayesmodels.posteriors.sum_product import SummedOut, summed_out
 from bayesmodels.posteriors.support import supports
 from bayesmodels.posteriors.support.finite import added_up_far_enough
 from bayesmodels.posteriors.truncated import standing_apart
@@ -147,11 +147,11 @@ def exact(
     budget = Budget(seconds, [str(rv.name) for rv in model.free_RVs])
     with budget.in_time():
         if partial:
-            return partial_posterior(model, rng, budget)
+            return partial_posterior(Conditionals(model, budget), rng)
         search = Search(model, budget)
         solution = search.proposed(rng)
-        joint, result = search.known
-        return ExactPosterior(model, solution, verify(solution, joint, result, rng), result)
+        found = search.audit
+        return ExactPosterior(model, solution, verify(solution, found, rng), found)
 
 
 class Search:
@@ -160,78 +160,65 @@ class Search:
     def __init__(self, model: pm.Model, budget: Budget = UNLIMITED) -> None:
         model = frozen(model)
         self.zero_sums = zero_sums(model)
-        self._model = model = in_coordinates(model, self.zero_sums)
+        model = in_coordinates(model, self.zero_sums)
         self.field = whole_field(model, supports(model), budget)
 
     @cached_property
-    def known(self) -> tuple[JointDensity, Audit]:
-        """The joint density, and what is not analytic in it."""
-        field = self.field
-        return JointDensity(self._model, (field.points, field.terms)), audit(field)
+    def audit(self) -> Audit:
+        """What in the graph of the joint density is not known to be analytic."""
+        return audit(self.field)
 
     def proposed(self, rng: np.random.Generator, looks: Looks = FIRST) -> Solution:
         """Return what may be the posterior; `verify` says whether it is."""
         field = self.field
-        result = _proposed(self._model, field, lambda: self.known, rng, looks)
+        result = self._proposed(rng, looks)
         for part in result.finite if any(s.endless for s in field.finite) else ():
             for element, row in zip(part.elements, part.probabilities(), strict=True):
                 own = field.finite[field.finite_owner[element]]
                 added_up_far_enough(own, row[: own.levels])
         return result
 
+    def _proposed(self, rng: np.random.Generator, first: Looks) -> Solution:
+        field = self.field
+        everything = np.arange(field.size)
+        x, levels = somewhere(field, rng), rng.integers(field.sizes)
+        dependence = field.dependence(x, levels)
+        groups = finite_groups(field, dependence)
+        finite: list[Finite] = []
+        if len(groups.alone):
+            finite = [summed_out(field, dependence, groups.alone, x, levels)]
+            levels[groups.alone] = finite[0].sample(1, rng)[0][0]
+        x, levels = _start(field, groups.joined, x, levels, rng)
+        factors: list[Factor] = []
+        inner = everything
+        if len(groups.joined) and not groups.moves.all():
+            # What stands alone and does not move with the finite variables is solved once.
+            here = field.with_levels(levels)
+            factors, _ = standing_apart(here, everything[~groups.moves], x, rng, first)
+            inner = np.setdiff1d(everything, [e for factor in factors for e in factor.elements])
 
-def _proposed(
-    model: pm.Model,
-    field: Field,
-    known: Callable[[], tuple[JointDensity, Audit]],
-    rng: np.random.Generator,
-    first: Looks,
-) -> Solution:
-    everything = np.arange(field.size)
-    x, levels = somewhere(field, rng), rng.integers(field.sizes)
-    dependence = field.dependence(x, levels)
-    groups = finite_groups(field, dependence)
-    finite: list[Finite | SummedOut] = []
-    if len(groups.alone):
-        finite = [summed_out(field, dependence, groups.alone, x, levels)]
-        levels[groups.alone] = finite[0].sample(1, rng)[0][0]
-    x, levels = _start(model, field, groups.joined, x, levels, rng)
-    factors: list[Factor] = []
-    inner = everything
-    if len(groups.joined) and not groups.moves.all():
-        # What stands alone and does not move with the finite variables is solved once.
-        here = field.with_levels(levels)
-        factors, _ = standing_apart(here, everything[~groups.moves], x, rng, first)
-        inner = np.setdiff1d(everything, [e for factor in factors for e in factor.elements])
+        def laws(levels: Levels, looks: Looks) -> list[Factor]:
+            here = field.with_levels(levels)
+            alone, rest = standing_apart(here, inner, x, rng, looks)
+            return alone + (standing_together(here, rest, x, rng) if len(rest) else [])
 
-    def laws(levels: Levels, looks: Looks) -> list[Factor]:
-        here = field.with_levels(levels)
-        alone, rest = standing_apart(here, inner, x, rng, looks)
-        return alone + (standing_together(here, rest, x, rng) if len(rest) else [])
+        def weighed(levels: Levels, looks: Looks) -> tuple[list[Factor], float] | None:
+            if value_at(field, x, levels) == -np.inf:
+                _impossible(field, levels, self.audit, rng)
+                return None
+            own = laws(levels, looks)
+            whole = Solution(field.with_levels(levels), [*factors, *own], [])
+            return own, verify(whole, self.audit, rng, FEW).log_evidence
 
-    def weighed(levels: Levels, looks: Looks) -> tuple[list[Factor], float] | None:
-        joint, result = known()
-        if value_at(field, x, levels) == -np.inf:
-            _impossible(field, levels, result, rng)
-            return None
-        own = laws(levels, looks)
-        whole = Solution(field.with_levels(levels), [*factors, *own], [])
-        return own, verify(whole, joint, result, rng, FEW).log_evidence
-
-    if not len(groups.joined):
-        return Solution(field, laws(levels, first) if field.size else [], finite)
-    whole = added_up(field, groups.joined, x, levels, weighed, rng) if groups.separate else None
-    finite.append(whole or enumerated(field, groups.joined, levels, weighed))
-    return Solution(field, factors, finite)
+        if not len(groups.joined):
+            return Solution(field, laws(levels, first) if field.size else [], finite)
+        whole = added_up(field, groups.joined, x, levels, weighed, rng) if groups.separate else None
+        finite.append(whole or enumerated(field, groups.joined, levels, weighed))
+        return Solution(field, factors, finite)
 
 
 def _start(
-    model: pm.Model,
-    field: Field,
-    joined: Elements,
-    x: Array,
-    levels: Levels,
-    rng: np.random.Generator,
+    field: Field, joined: Elements, x: Array, levels: Levels, rng: np.random.Generator
 ) -> tuple[Array, Levels]:
     """Return a point with a finite density, at which finite elements that are not joined stay."""
     for _ in range(_TRIES):
@@ -245,7 +232,7 @@ def _start(
             levels = moved(levels, joined, row)
             if np.isfinite(field(x, levels)[0]):
                 return x, levels
-    raise nowhere(model, field.variables(x, levels))
+    raise nowhere(field.density, field.variables(x, levels))
 
 
 def _impossible(field: Field, levels: Levels, found: Audit, rng: np.random.Generator) -> None:

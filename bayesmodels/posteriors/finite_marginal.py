@@ -27,8 +27,8 @@ from bayesmodels.numerics.elimination import Elimination
 from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
 from bayesmodels.posteriors.density import compiled
+from bayesmodels.posteriors.eliminate import FiniteTables
 from bayesmodels.posteriors.factor_graph import Dependence
-from bayesmodels.posteriors.finite_tables import FiniteTables
 from bayesmodels.posteriors.gradient import Levels, Point
 from bayesmodels.posteriors.marginalize import Alone
 from bayesmodels.posteriors.support import listed
@@ -108,10 +108,14 @@ class FiniteMarginal:
         self.endless = [s for s in finite.values() if s.endless]
         self._points = {p.name: p for p in conditionals.points}
         own = {self._points[name] for name in finite}
-        terms = together([t for t in conditionals.terms if own & set(ancestors([t]))])
+        terms = together(
+            [t for t in conditionals.density.named.values() if own & set(ancestors([t]))]
+        )
         self.rest = [p for p in conditionals.points if p not in own]
-        self._sum = Dependence(conditionals.points, terms, conditionals.slopes.at(point)).summands()
-        columns = conditionals.slopes.columns(point)
+        self._sum = Dependence(
+            conditionals.points, terms, conditionals.density.at(point)
+        ).summands()
+        columns = conditionals.density.columns(point)
         rows = self._sum.rows[:, np.concatenate([columns[name] for name in finite])]
         sizes = np.concatenate([np.full(s.size, s.levels) for s in finite.values()])
         self.form = FiniteTables(rows, sizes, listed(finite))

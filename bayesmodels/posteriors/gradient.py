@@ -2,117 +2,35 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
-from pytensor.configdefaults import config
-from pytensor.graph.traversal import ancestors
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.budget import UNLIMITED, Budget
-from bayesmodels.posteriors.density import add, compiled, folded, natural_terms, no_gradient
 from bayesmodels.posteriors.factor_graph import Dependence
-from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.support.kind import Kind, Support
 
 Point = dict[str, NDArray[Any]]
 """Values by variable."""
 Levels = NDArray[np.intp]
 """Values of finite elements, each counted from zero."""
-_EACH, _AT_ONCE = 100, 10  # what is around an operation costs; elements of an array that cost one
 _NONE: Levels = np.zeros(0, dtype=int)
-
-
-@dataclass(frozen=True, eq=False)
-class Slopes:
-    """A model's joint log density, and its slopes by the variables `names`.
-
-    Inputs and log terms of the graph are `points` and `terms`; `out_of_range` makes the reason of a
-    refusal of what PyMC says of a parameter that is out of its range.
-    """
-
-    points: list[Any]
-    terms: list[Any]
-    names: list[str]
-    run: Callable[..., list[Any]]
-    out_of_range: Callable[[str], str]
-    budget: Budget
-
-    def __call__(self, point: Mapping[str, NDArray[Any]]) -> tuple[float, dict[str, Array]]:
-        """Return the joint log density and its slopes by name, if PyMC's checks let it."""
-        inputs = self.at(point)
-        try:
-            # The caller looks at what is not finite.
-            self.budget.check()
-            with np.errstate(all="ignore"):
-                total, *slopes = self.run(*inputs)
-        # Of a parameter that fails PyMC's check, an assertion; of a matrix that is not definite; of
-        # a place that an array does not have.
-        except (ValueError, AssertionError, IndexError, np.linalg.LinAlgError) as error:
-            raise NotConjugate(self.out_of_range(str(error).splitlines()[0])) from error
-        return float(total), dict(zip(self.names, slopes, strict=True))
-
-    @cached_property
-    def cost(self) -> int:
-        """About what an evaluation costs, in numbers that are worked out one after the other."""
-        shapes = [getattr(v.type, "shape", ()) for v in ancestors(self.terms)]
-        return sum(_EACH + math.prod(n or 1 for n in shape) // _AT_ONCE for shape in shapes)
-
-    def at(self, point: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
-        """Return a point's values in the order of the inputs."""
-        return [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
-
-    def columns(self, point: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.intp]]:
-        """Return which elements, of all in one row, are those of each variable."""
-        starts = np.cumsum([0, *(x.size for x in self.at(point))])
-        return {p.name: np.arange(*starts[i : i + 2]) for i, p in enumerate(self.points)}
-
-    def dependence(
-        self, point: Mapping[str, NDArray[Any]], names: Sequence[str] | None = None
-    ) -> Dependence:
-        """Return what the terms depend on: which of the elements of some variables, or of all.
-
-        The point is any possible one.
-        """
-        own = self.columns(point)
-        rows = [own[name] for name in (own if names is None else names)]
-        chosen = np.concatenate(rows) if rows else np.zeros(0, dtype=int)
-        return Dependence(self.points, self.terms, self.at(point), chosen)
 
 
 def whole_field(model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED) -> Field:
     """Return the field over all free variables of a model."""
     continuous = [s for s in supports if not s.finite]
-    finite = [s for s in supports if s.finite]
-    with config.change_flags(floatX="float64", traceback__limit=0):
-        points, terms = natural_terms(model)
-        terms = together(terms)
-        by_name = {point.name: point for point in points}
-        total = add([term.sum() for term in terms])
-        try:
-            slopes = derivatives(total, [by_name[s.name] for s in continuous])
-        except NO_GRADIENT as error:
-            (result, *_) = without_gradient(points, terms)
-            raise NotConjugate(no_gradient(points, result)) from error
-        run = compiled(points, folded([total, *slopes], points))
-    names = ", ".join(s.name for s in (*continuous, *finite))
-
-    def out_of_range(said: str) -> str:
-        return (
-            f"a parameter of a distribution is out of its range ({said}) at some possible values "
-            f"of {names}: a hard constraint, or a prior whose support PyMC does not tell."
-        )
-
-    known = Slopes(points, terms, [s.name for s in continuous], run, out_of_range, budget)
-    return Field(known, continuous, finite, {})
+    density = ModelDensity(model, by=[s.name for s in continuous], budget=budget)
+    for reason in density.reasons.values():
+        raise NotConjugate(reason)
+    return Field(density, continuous, [s for s in supports if s.finite], {})
 
 
 class Field:
@@ -127,13 +45,13 @@ class Field:
 
     def __init__(
         self,
-        slopes: Slopes,
+        density: ModelDensity,
         continuous: Sequence[Support],
         finite: Sequence[Support],
         rest: Mapping[str, NDArray[Any]],
     ) -> None:
-        self._slopes, self.budget = slopes, slopes.budget
-        self.points, self.terms = slopes.points, slopes.terms
+        self.density, self.budget = density, density.budget
+        self.points, self.terms = density.points, density.terms
         self.continuous, self.finite = list(continuous), list(finite)
         own = set(self.names)
         self.rest = {name: np.asarray(value) for name, value in rest.items() if name not in own}
@@ -202,7 +120,7 @@ class Field:
 
     def ask(self, evaluations: int, what: str) -> None:
         """Refuse so many evaluations if they are too many."""
-        self.budget.ask(evaluations, self._slopes.cost, what)
+        self.budget.ask(evaluations, self.density.cost, what)
 
     def variables(self, x: Array, levels: Levels = _NONE) -> Point:
         """Return all variables in their own shapes; `levels` count from zero."""
@@ -232,7 +150,7 @@ class Field:
 
     def __call__(self, x: Array, levels: Levels = _NONE) -> tuple[float, Array]:
         """Return the joint log density and its slope by every continuous element."""
-        total, slopes = self._slopes(self.variables(x, levels))
+        total, slopes = self.density.slopes(self.variables(x, levels))
         return total, self.row(slopes)
 
     def dependence(self, x: Array, levels: Levels) -> Dependence:
@@ -240,19 +158,19 @@ class Field:
 
         `x` and `levels` are any possible values.
         """
-        return self._slopes.dependence(self.variables(x, levels), self.names)
+        return self.density.dependence(self.variables(x, levels), self.names)
 
     def at(self, x: Array, levels: Levels) -> list[NDArray[Any]]:
         """Return values of the inputs of the graph."""
-        return self._slopes.at(self.variables(x, levels))
+        return self.density.at(self.variables(x, levels))
 
     def with_levels(self, levels: Levels) -> Field:
         """Return the field over the continuous elements alone, the finite ones held at `levels`."""
-        return Field(self._slopes, self.continuous, [], self.variables(np.zeros(self.size), levels))
+        return Field(self.density, self.continuous, [], self.variables(np.zeros(self.size), levels))
 
     def held(self, point: Mapping[str, NDArray[Any]]) -> Field:
         """Return the same variables with the others held at another point."""
-        return Field(self._slopes, self.continuous, self.finite, point)
+        return Field(self.density, self.continuous, self.finite, point)
 
     def label(self, element: int) -> str:
         """Return the name of an element, such as ``w[2]``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +17,10 @@ from bayesmodels.numerics.lattice import Unbounded
 from bayesmodels.numerics.lattice_integral import Integral, NotSettled, OutOfTime, integral
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS, Budget, NotInTime
-from bayesmodels.posteriors.density import JointDensity, frozen
+from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.density import frozen
 from bayesmodels.posteriors.integrated import IntegratedPosterior
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.support.finite import added_up_far_enough
@@ -117,13 +119,12 @@ def integrate(
     most, rng = count(most, "most", 0), randomness(rng)
     begun = time.perf_counter()
     held = frozen(model)  # the posterior of these data, whatever the model's will be later
-    own = integrand(held, block(model, seconds, rng), most, rng)
+    own = integrand(block(held, seconds, rng), most, rng)
     part, density = own.part, own.density
-    rounding = _rounding(part.density if part else _joint(held), density)
     result = settled(own, tolerance, seconds, rng)
     heaviest = result.points_at(np.argsort(-result.weights)[:_HEAVIEST])
     _far_enough(own, result, heaviest)
-    off = max(map(rounding, heaviest))
+    off = max(_rounding(density, point) for point in heaviest)
     if off > tolerance:
         warnings.warn(
             f"Rounding may change the log density by {off:.1g}, which is more than the "
@@ -145,10 +146,11 @@ class Integrand(NamedTuple):
 
 
 def integrand(
-    model: pm.Model, part: PartialPosterior | None, most: int, rng: np.random.Generator
+    left: PartialPosterior | ModelDensity, most: int, rng: np.random.Generator
 ) -> Integrand:
     """Compile what is to be integrated; data that are shared variables may change after that."""
-    density = BatchDensity(part.model if part else model)
+    part = left if isinstance(left, PartialPosterior) else None
+    density = BatchDensity(left.density if isinstance(left, PartialPosterior) else left)
     if density.size > most:
         raise NotConjugate(_too_many(density, most, part))
     starts = np.concatenate([density.start[None], density.prior(_DRAWN * density.size, rng)])
@@ -200,37 +202,32 @@ def _far_enough(own: Integrand, found: Integral, heaviest: Array) -> None:
             added_up_far_enough(s, known[s.name]["probability"])
 
 
-def _joint(model: pm.Model) -> JointDensity | None:
-    """Return the joint density, where there is one with a bound on its rounding."""
-    try:
-        return JointDensity(model)
-    except NotConjugate:
-        return None
+def _rounding(density: BatchDensity, point: Array) -> float:
+    """Return a bound on what rounding does to the log density at a point."""
+    each, natural = density.by_level(point[None])
+    rows = density.rows(natural, np.nanargmax(each, axis=1))
+    known = np.nan
+    with suppress(NotConjugate):  # of somebody's operation without a derivative
+        _, known = density.natural.value({name: x[0] for name, x in rows.items()})
+    # Where no derivative says how rounding goes on: some units in the last place.
+    return known if np.isfinite(known) else _UNITS * float(np.nanmax(np.abs(each)))
 
 
-def _rounding(joint: JointDensity | None, density: BatchDensity) -> Callable[[Array], float]:
-    """Return a bound on what rounding does to the log density, as a function of the point."""
-
-    def bound(point: Array) -> float:
-        each, natural = density.by_level(point[None])
-        rows = density.rows(natural, np.nanargmax(each, axis=1))
-        known = joint.value({name: x[0] for name, x in rows.items()})[1] if joint else np.nan
-        # Where no derivative says how rounding goes on: some units in the last place.
-        return known if np.isfinite(known) else _UNITS * float(np.nanmax(np.abs(each)))
-
-    return bound
-
-
-def block(model: pm.Model, seconds: float, rng: np.random.Generator) -> PartialPosterior | None:
-    """Return the model with what is conjugate integrated out; None if there is nothing."""
+def block(
+    model: pm.Model, seconds: float, rng: np.random.Generator
+) -> PartialPosterior | ModelDensity:
+    """Return the model with what is conjugate integrated out; its density if nothing is."""
     budget = Budget(seconds, [str(rv.name) for rv in model.free_RVs])
+    density: ModelDensity | None = None
     try:
         with budget.in_time():
-            return partial_posterior(model, rng, budget)
+            conditionals = Conditionals(model, budget)
+            density = None if conditionals.zero_sums else conditionals.density
+            return partial_posterior(conditionals, rng)
     except NotInTime:
         raise
     except NotConjugate:
-        return None
+        return density or ModelDensity(model)
 
 
 def _too_many(density: BatchDensity, most: int, part: PartialPosterior | None) -> str:

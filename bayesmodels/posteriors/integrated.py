@@ -26,7 +26,7 @@ from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
 from bayesmodels.posteriors.conditional import LIGHT_MODE
-from bayesmodels.posteriors.density import add, compiled, natural_terms, plain
+from bayesmodels.posteriors.density import add, compiled, named_terms, plain
 from bayesmodels.posteriors.deterministic_laws import DRAWS, Known, known
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.partial import PartialPosterior
@@ -314,12 +314,12 @@ class IntegratedPosterior:
 
     @cached_property
     def _joint(self) -> Any:
-        points, terms = natural_terms(self._held)
+        points, terms = named_terms(self._held)
         with config.change_flags(floatX="float64", traceback__limit=0):
             rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points}
             inside = within(self._held, {p.name: p for p in points}).values()
             cut = [pt.switch(each, 0.0, -np.inf) for each in inside]
-            total = plain([add([term.sum() for term in terms] + cut)])
+            total = plain([add([term.sum() for term in terms.values()] + cut)])
             run = compiled(list(rows.values()), vectorize_graph(total, rows), LIGHT_MODE)
 
         def joint(values: dict[str, Any]) -> Array:

@@ -18,11 +18,13 @@ from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, NotInTime
 from bayesmodels.posteriors.compiled_sampler import draws_of, for_nutpie
+from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.exact import Search, exact
 from bayesmodels.posteriors.few_bits import FewBits
 from bayesmodels.posteriors.independent import AGAIN
 from bayesmodels.posteriors.integrate import MOST, block, integrand, integrate, settled
 from bayesmodels.posteriors.integrated import IntegratedPosterior
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import NewData, Values
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.posterior import ExactPosterior
@@ -110,7 +112,9 @@ def posterior(data: NewData, rung: Rung, rng: np.random.Generator) -> Posterior:
         return Posterior(independent=True, given=_exact(data))
     if rung == "integrated":
         return Posterior(independent=False, given=_integrated(data, rng))
-    part = partial_posterior(data.model, rng, UNLIMITED) if rung == "partial" else None
+    part = None
+    if rung == "partial":
+        part = partial_posterior(Conditionals(data.model, UNLIMITED), rng)
     return Posterior(independent=False, given=_sampled(data, part))
 
 
@@ -119,9 +123,8 @@ def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
 
     def given(rng: np.random.Generator) -> Draw:
         solution = search.proposed(rng, AGAIN)
-        joint, result = search.known
         with suppress(Imprecise):  # for the model's own data it was equal, and nothing differs
-            verify(solution, joint, result, rng, _LOOKS)
+            verify(solution, search.audit, rng, _LOOKS)
         return lambda number, rng: elements(
             search.zero_sums, search.field.variables(*solution.sample(number, rng))
         )
@@ -131,7 +134,7 @@ def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
 
 def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.Generator], Draw]:
     """Integrate; data for which the integral does not settle are left to a sampler."""
-    own = integrand(data.model, block(data.model, SECONDS, rng), MOST, rng)
+    own = integrand(block(data.model, SECONDS, rng), MOST, rng)
     sampled = cache(lambda: _sampled(data, own.part))
 
     def given(rng: np.random.Generator) -> Draw:
@@ -214,5 +217,5 @@ def _best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> 
 
 def _near(model: pm.Model, part: PartialPosterior | None, rng: np.random.Generator) -> Integral:
     """Integrate as far as draws need it."""
-    own = integrand(model, part, MOST, rng)
+    own = integrand(part or ModelDensity(model), MOST, rng)
     return settled(own, _NEAR, SECONDS, rng, moments=False)

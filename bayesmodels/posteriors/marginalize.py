@@ -167,7 +167,9 @@ class Marginal:
         self._number = number
         self._points = {point.name: point for point in conditionals.points}
         own = {self._points[name] for name in probes}
-        self._terms = together([t for t in conditionals.terms if own & set(ancestors([t]))])
+        self._terms = together(
+            [t for t in conditionals.density.named.values() if own & set(ancestors([t]))]
+        )
         self._parts = self._divided()
         self.rest = [point for point in conditionals.points if point not in own]
 

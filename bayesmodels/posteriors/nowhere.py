@@ -15,22 +15,22 @@ from pytensor.graph.basic import Constant
 from pytensor.graph.traversal import ancestors
 
 from bayesmodels.errors import NotConjugate
-from bayesmodels.posteriors.density import compiled, frozen, named_terms, plain
+from bayesmodels.posteriors.density import compiled, plain
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.rounding import dtype
 
 
-def nowhere(model: pm.Model, point: Mapping[str, NDArray[Any]]) -> NotConjugate:
+def nowhere(density: ModelDensity, point: Mapping[str, NDArray[Any]]) -> NotConjugate:
     """Return the refusal of a model whose density is finite at no point tried, as at `point`."""
-    points, terms = named_terms(model)
-    run = compiled(points, plain(list(terms.values())))
-    values = run(*(np.asarray(point[p.name], dtype=p.dtype) for p in points))
+    model, terms = density.model, density.named
+    values = compiled(density.points, plain(list(terms.values())))(*density.at(point))
     result = [
         (name, value) for name, value in zip(terms, values, strict=True) if not _finite(value)
     ]
     names = ", ".join(rv.name for rv in model.free_RVs)
     what = f"no point was found at which the joint density of {names} is finite: "
     for name, _ in result:
-        if gap := _gap(frozen(model), name, terms[name]):
+        if gap := _gap(model, name, terms[name]):
             return NotConjugate(f"{what}{gap}")
     for name, value in result:
         at = np.argwhere(~np.isfinite(value))[0]

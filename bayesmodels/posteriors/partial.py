@@ -22,13 +22,12 @@ from bayesmodels.numerics.laws import sum_of_others
 from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.batch_density import MOST_LEVELS
-from bayesmodels.posteriors.budget import Budget
 from bayesmodels.posteriors.conditional import MANY, Conditionals
-from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.gradient import Point
 from bayesmodels.posteriors.marginalize import Marginal
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.operations import EVERYTHING
 from bayesmodels.posteriors.points import WILD, otherwise, somewhere
 from bayesmodels.posteriors.posterior import add_data, sampled
@@ -50,46 +49,42 @@ _FULLY = 8  # configurations out of many for which laws are compared one by one
 _SOME = 0.3  # relative error of a precision that is allowed where next to no mass is
 
 
-def partial_posterior(
-    model: pm.Model, rng: np.random.Generator, budget: Budget
-) -> PartialPosterior:
+def partial_posterior(conditionals: Conditionals, rng: np.random.Generator) -> PartialPosterior:
     """Integrate what is conjugate given the rest out of a model; called by `exact`."""
-    sums = zero_sums(model)
-    conditionals = Conditionals(model, budget, sums)
     configurations = math.prod(s.levels**s.size for s in conditionals.finite.values())
     summed = None
     if configurations > _SUMMED:
         # Other variables stay in the model, as they are.
-        whole = Conditionals(model, budget, {}) if sums else conditionals
+        whole = conditionals
+        if conditionals.zero_sums:
+            whole = Conditionals(conditionals.original, conditionals.density.budget, {})
         with suppress(NotConjugate):  # too many depend on each other: they remain
             summed = FiniteMarginal(whole, whole.finite, whole.somewhere(rng))
             if summed.form.looks < configurations or configurations > MOST_LEVELS:
-                return _summed(model, whole, summed, rng)
+                return _summed(whole, summed, rng)
     try:
-        return _conjugate(model, conditionals, rng)
+        return _conjugate(conditionals, rng)
     except NotConjugate:
         if summed is None:
             raise
-        return _summed(model, whole, summed, rng)
+        return _summed(whole, summed, rng)
 
 
-def _conjugate(
-    model: pm.Model, conditionals: Conditionals, rng: np.random.Generator
-) -> PartialPosterior:
+def _conjugate(conditionals: Conditionals, rng: np.random.Generator) -> PartialPosterior:
     """Integrate a conjugate block out, for every configuration of finite variables."""
-    own, choice = _chosen(model, conditionals, rng, one_by_one=False)
+    own, choice = _chosen(conditionals, rng, one_by_one=False)
     try:
-        return _integrated(model, own, choice, rng)
+        return _integrated(own, choice, rng)
     except NotConjugate:
         # One variable may spoil it for all.
-        own, strict = _chosen(model, conditionals, rng, one_by_one=True)
+        own, strict = _chosen(conditionals, rng, one_by_one=True)
         if (strict.normals, strict.alone) == (choice.normals, choice.alone):
             raise
-        return _integrated(model, own, strict, rng)
+        return _integrated(own, strict, rng)
 
 
 def _chosen(
-    model: pm.Model, conditionals: Conditionals, rng: np.random.Generator, *, one_by_one: bool
+    conditionals: Conditionals, rng: np.random.Generator, *, one_by_one: bool
 ) -> tuple[Conditionals, Choice]:
     """Choose what is integrated out; variables that sum to zero and remain are as they were."""
     choice = choose(conditionals, rng, one_by_one=one_by_one)
@@ -97,31 +92,28 @@ def _chosen(
     if not kept:
         return conditionals, choice
     sums = {name: own for name, own in conditionals.zero_sums.items() if name not in kept}
-    fewer = Conditionals(model, conditionals.slopes.budget, sums)
+    fewer = Conditionals(conditionals.original, conditionals.density.budget, sums)
     fewer.reasons |= {name: choice.reasons[name] for name in kept if name in choice.reasons}
-    return _chosen(model, fewer, rng, one_by_one=one_by_one)
+    return _chosen(fewer, rng, one_by_one=one_by_one)
 
 
 def _summed(
-    model: pm.Model,
-    conditionals: Conditionals,
-    marginal: FiniteMarginal,
-    rng: np.random.Generator,
+    conditionals: Conditionals, marginal: FiniteMarginal, rng: np.random.Generator
 ) -> PartialPosterior:
     """Sum finite variables out of a model that have too many configurations to be enumerated."""
-    finite = conditionals.finite
+    finite, model = conditionals.finite, conditionals.original
     if len(finite) == len(model.free_RVs):
         raise NotConjugate(
             f"nothing but {listed(finite)} is to be summed out: bm.exact(model) does it."
         )
-    remaining = remaining_model(model, marginal, conditionals.supports)
-    density, seen = JointDensity(remaining), []
+    remaining = remaining_model(conditionals.model, marginal, conditionals.supports)
+    density, seen = ModelDensity(remaining), []
     for _ in range(_POINTS):
         point = conditionals.somewhere(rng)
         value, bound = density.value(point)
         law = marginal.given({p.name: point[p.name][None] for p in marginal.rest})
         for levels in (marginal.row(point), law.sample(1, rng)[0]):
-            joint, own = conditionals.joint.value(point | marginal.values_of(levels))
+            joint, own = conditionals.density.value(point | marginal.values_of(levels))
             probability = law.log_probability(levels)
             if joint == probability == -np.inf:
                 continue  # these levels are impossible
@@ -143,9 +135,9 @@ def _summed(
 
 
 def _integrated(
-    model: pm.Model, conditionals: Conditionals, choice: Choice, rng: np.random.Generator
+    conditionals: Conditionals, choice: Choice, rng: np.random.Generator
 ) -> PartialPosterior:
-    names = (*choice.normals, *choice.alone)
+    names, model = (*choice.normals, *choice.alone), conditionals.original
     if not names:
         why = "; ".join(dict.fromkeys(said.rstrip(".") for said in choice.reasons.values()))
         raise NotConjugate(
@@ -161,13 +153,13 @@ def _integrated(
     alone = [alone_at(conditionals, name, points[0], rng) for name in choice.alone]
     marginal = Marginal(conditionals, normals, alone)
     remaining = remaining_model(conditionals.model, marginal, conditionals.supports)
-    density = JointDensity(remaining)
+    density = ModelDensity(remaining)
     seen, unseen = _verified(conditionals, marginal, density, rng)
     return PartialPosterior(model, remaining, density, marginal, choice, seen, unseen)
 
 
 def _verified(
-    conditionals: Conditionals, marginal: Marginal, density: JointDensity, rng: np.random.Generator
+    conditionals: Conditionals, marginal: Marginal, density: ModelDensity, rng: np.random.Generator
 ) -> tuple[Verification, tuple[str, ...]]:
     """Compare with the joint density at fresh values of the rest, and of the block given them.
 
@@ -195,7 +187,7 @@ def _verified(
         point = points[number]
         solution = Solution(conditionals.given(names, point), marginal.factors(point), [])
         try:
-            seen = verify(solution, conditionals.joint, found, rng, FEW)
+            seen = verify(solution, found, rng, FEW)
         except Imprecise:
             if number < must:
                 raise
@@ -213,7 +205,7 @@ def _verified(
 def _compared(
     conditionals: Conditionals,
     marginal: Marginal,
-    density: JointDensity,
+    density: ModelDensity,
     points: Sequence[Point],
     rng: np.random.Generator,
 ) -> None:
@@ -227,7 +219,7 @@ def _compared(
         own.append(solution.field.variables(x))
         logs.append(solution.log_density(x, levels))
         bounds.append(solution.rounding(x, levels))
-    joint, in_joint = conditionals.joint.values(
+    joint, in_joint = conditionals.density.values(
         {p.name: np.stack([point[p.name] for point in own]) for p in conditionals.points}
     )
     left, in_left = density.values(rest)
@@ -349,7 +341,7 @@ class PartialPosterior:
         self,
         original: pm.Model,
         model: pm.Model,
-        density: JointDensity,
+        density: ModelDensity,
         marginal: Marginal | FiniteMarginal,
         choice: Choice,
         verification: Verification,

@@ -23,7 +23,6 @@ from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.audit import Audit
 from bayesmodels.posteriors.deterministic_laws import DRAWS, Known, known
 from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
-from bayesmodels.posteriors.enumeration import Finite
 from bayesmodels.posteriors.families import (
     ElementLaw,
     Factor,
@@ -106,9 +105,8 @@ class ExactPosterior:
         """The laws of all continuous elements."""
         laws = [law for factor in self._solution.factors for law in factor.laws()]
         for part in self._solution.finite:
-            if isinstance(part, Finite):
-                given = [[law for factor in each for law in factor.laws()] for each in part.factors]
-                laws += mixed(np.exp(part.log_weights), given)
+            given = [[law for factor in each for law in factor.laws()] for each in part.factors]
+            laws += mixed(part.sum.probabilities()[0, 0], given) if given else []
         return laws
 
     def _summing_to_zero(self, name: str, number: int) -> list[ElementLaw]:
@@ -116,11 +114,10 @@ class ExactPosterior:
         field, fixed = self._solution.field, self._solution.factors
         laws = partial(self._zero_sums[name].laws, int(field.start[number]), field.size)
         for part in self._solution.finite:
-            if isinstance(part, Finite):
-                moved = [e for each in part.factors[:1] for f in each for e in f.elements]
-                if (field.owner[moved] == number).any():
-                    given = [laws([*fixed, *each]) for each in part.factors]
-                    return mixed(np.exp(part.log_weights), given)
+            moved = [e for each in part.factors[:1] for f in each for e in f.elements]
+            if (field.owner[moved] == number).any():
+                given = [laws([*fixed, *each]) for each in part.factors]
+                return mixed(part.sum.probabilities()[0, 0], given)
         return laws(fixed)
 
     def _of(self, name: str) -> list[tuple[NDArray[np.intp], ElementLaw, NDArray[np.intp]]]:
@@ -212,7 +209,7 @@ class ExactPosterior:
         field = self._solution.field
         levels = np.zeros(len(field.sizes), dtype=int)
         for part in self._solution.finite:
-            if isinstance(part, Finite):
+            if part.factors:
                 raise ModeError(
                     "mode: given finite variables there is one for each of their values."
                 )

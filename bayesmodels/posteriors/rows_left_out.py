@@ -27,7 +27,9 @@ from bayesmodels.numerics.lattice import Lattice
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import Budget
+from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import changing
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import NewData
 from bayesmodels.posteriors.partial import partial_posterior
 from bayesmodels.posteriors.reading import labelled_axes
@@ -54,8 +56,9 @@ def rows_left_out(
         some.set_value(rng.uniform(0, _SOME, some.get_value().shape))
     budget = Budget(seconds, names)
     with budget.in_time():
-        remaining = partial_posterior(copy, rng, budget).model if block else copy
-    density = BatchDensity(remaining)
+        part = partial_posterior(Conditionals(copy, budget), rng) if block else None
+        natural = part.density if part else ModelDensity(copy)
+    density = BatchDensity(natural)
     for some in out.values():
         some.set_value(0 * some.get_value())
     fine, coarse = _sublattices(found)

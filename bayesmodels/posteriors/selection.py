@@ -136,7 +136,7 @@ def _family(
         view = conditionals.given([name], point)
         factors = proposed(view, point, rng)
         if result is not None:
-            verify(Solution(view, factors, []), conditionals.joint, result, rng, FEW)
+            verify(Solution(view, factors, []), result, rng, FEW)
         kinds |= {law.family for factor in factors for law in factor.laws()}
     if len(kinds) > 1:
         raise NotConjugate(f"{name} has laws of several families ({', '.join(sorted(kinds))})")

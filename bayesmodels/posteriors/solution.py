@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.enumeration import Finite
+from bayesmodels.posteriors.eliminate import Finite
 from bayesmodels.posteriors.families import Factor
 from bayesmodels.posteriors.gradient import Field, Levels
-from bayesmodels.posteriors.sum_product import SummedOut
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +18,7 @@ class Solution:
 
     field: Field
     factors: list[Factor]
-    finite: list[Finite | SummedOut]
+    finite: list[Finite]
 
     def _loss(self, levels: Levels) -> float:
         """How many times the rounding error of their own parameters may have."""

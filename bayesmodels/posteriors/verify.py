@@ -15,7 +15,6 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.audit import Audit
 from bayesmodels.posteriors.budget import first_of
-from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.points import (
     MILD,
@@ -70,7 +69,6 @@ class Verification:
 
 def verify(
     solution: Solution,
-    joint: JointDensity,
     found: Audit,
     rng: np.random.Generator,
     looks: tuple[int, int, int] = MANY,
@@ -93,7 +91,7 @@ def verify(
     # Far from all mass numbers may overflow, which says nothing against the proposal.
     must = len(points)
     points += [(somewhere(field, rng, (MILD, WILD)[i % 2]), near[0][1]) for i in range(looks[2])]
-    rows = [_row(solution, joint, *point) for point in points]
+    rows = [_row(solution, *point) for point in points]
     gaps, bounds = np.array([row[:2] for row in rows]).T
     usable = np.isfinite(gaps) & np.isfinite(bounds)
     if not usable[: len(near)].any():
@@ -105,9 +103,7 @@ def verify(
                 "variables allow: a hard constraint."
             )
     best = int(np.argmin(np.where(usable, bounds, np.inf)))
-    slope, element = _slopes(
-        solution, joint, [p for p, fine in zip(points, usable, strict=True) if fine]
-    )
+    slope, element = _slopes(solution, [p for p, fine in zip(points, usable, strict=True) if fine])
     over = np.abs(gaps - gaps[best]) / (bounds + bounds[best])
     value = float(np.max(over[usable]))
     if max(value, slope) > 1:
@@ -128,12 +124,10 @@ def verify(
     )
 
 
-def _row(
-    solution: Solution, joint: JointDensity, x: Array, levels: Levels
-) -> tuple[float, float, bool]:
+def _row(solution: Solution, x: Array, levels: Levels) -> tuple[float, float, bool]:
     """Return gap, its bound, and whether PyMC alone calls the point impossible."""
     solution.field.budget.check()
-    value, bound = joint.value(solution.field.variables(x, levels))
+    value, bound = solution.field.density.value(solution.field.variables(x, levels))
     with np.errstate(all="ignore"):
         density = solution.log_density(x, levels)
         own = solution.rounding(x, levels)
@@ -143,7 +137,7 @@ def _row(
     return value - density, bound + own, impossible
 
 
-def _slopes(solution: Solution, joint: JointDensity, points: list[Place]) -> tuple[float, int]:
+def _slopes(solution: Solution, points: list[Place]) -> tuple[float, int]:
     """Return the largest discrepancy of slopes over its bound, and the element that has it.
 
     The bound is first that of the algebra alone. Where PyMC's own graph may lose more digits, as
@@ -158,13 +152,13 @@ def _slopes(solution: Solution, joint: JointDensity, points: list[Place]) -> tup
         over[~np.isfinite(over)] = 0  # beyond the range of numbers; the values have been compared
         doubtful = np.argsort(over)[::-1][:_DOUBTFUL]
         for k in doubtful[over[doubtful] > 1]:
-            over[k] = min(over[k], _over(solution, joint, (x, levels), int(k)))
+            over[k] = min(over[k], _over(solution, (x, levels), int(k)))
         if over[doubtful].max() > worst:
             worst, element = float(over[doubtful].max()), int(doubtful[over[doubtful].argmax()])
     return worst, element
 
 
-def _over(solution: Solution, joint: JointDensity, point: Place, element: int) -> float:
+def _over(solution: Solution, point: Place, element: int) -> float:
     """Return the discrepancy of one slope over a bound that knows the whole graph."""
     field, (x, levels) = solution.field, point
     along = np.zeros(field.size)
@@ -174,7 +168,7 @@ def _over(solution: Solution, joint: JointDensity, point: Place, element: int) -
     own, bound = solution.slope(x, levels)
     direction = field.direction(along)
     with np.errstate(all="ignore"):
-        seen = joint(field.variables(x, levels), direction)
+        seen = field.density(field.variables(x, levels), direction)
         gap = abs(seen.slope - own @ along)
         over = gap / (seen.slope_rounding + bound @ np.abs(along) + TINY)
     return float(over) if np.isfinite(over) else 0.0

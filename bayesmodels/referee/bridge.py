@@ -232,9 +232,9 @@ def estimated(declared: pm.Model, belief: Any, draws: Any, rng: Any) -> Evidence
     The more numbers are observed, the fewer draws are taken.
     """
     if levels(belief):
-        from bayesmodels.posteriors.density import JointDensity
+        from bayesmodels.posteriors.model_density import ModelDensity
 
-        joint = JointDensity(declared)
+        joint = ModelDensity(declared)
         total = float(logsumexp([joint.value(point)[0] for point in configurations(belief)]))
         return EvidenceEstimate(total, 0.0, np.inf, np.inf)
     numbers = {str(name): np.asarray(x) for name, x in draws["posterior"].data_vars.items()}

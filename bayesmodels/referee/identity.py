@@ -164,7 +164,7 @@ def check_identity(
     ... ).holds
     True
     """
-    from bayesmodels.posteriors.density import JointDensity
+    from bayesmodels.posteriors.model_density import ModelDensity
 
     if log_evidence is not None and np.ndim(log_evidence):
         raise DataError(
@@ -173,7 +173,7 @@ def check_identity(
         )
     rng = randomness(rng)
     same_variables(model, posterior)
-    joint = JointDensity(model)
+    joint = ModelDensity(model)
     if levels(posterior):
         result = _every_row(joint, posterior, prior)
     else:

@@ -16,7 +16,7 @@ from bayesmodels.referee.identity import UNDERFLOW
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesmodels.posteriors.density import JointDensity
+    from bayesmodels.posteriors.model_density import ModelDensity
 
 Point = dict[str, Any]
 
@@ -79,17 +79,17 @@ class Declared:
     """Log terms of a PyMC model over its free variables, by their names."""
 
     def __init__(self, model: pm.Model, inputs: Sequence[Any], terms: Mapping[str, Any]) -> None:
-        from bayesmodels.posteriors.density import JointDensity
+        from bayesmodels.posteriors.model_density import ModelDensity
 
         self._inputs, self.terms = list(inputs), dict(terms)
         self._model = model
-        self._density = cache(lambda name: JointDensity(model, (self._inputs, [self.terms[name]])))
+        self._density = cache(lambda n: ModelDensity(model, (self._inputs, {n: terms[n]})))
 
     @cached_property
-    def _joint(self) -> JointDensity:
-        from bayesmodels.posteriors.density import JointDensity
+    def _joint(self) -> ModelDensity:
+        from bayesmodels.posteriors.model_density import ModelDensity
 
-        return JointDensity(self._model, (self._inputs, [*self.terms.values()]))
+        return ModelDensity(self._model, (self._inputs, self.terms))
 
     @classmethod
     def of(cls, model: pm.Model) -> Self:

@@ -17,7 +17,7 @@ from scipy import integrate, stats
 import bayesmodels as bm
 from bayesmodels.belief.reading import levels, numbers
 from bayesmodels.draws import load, save
-from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.store import dumps
 from tests.contract.cases import CASES, FAMILIES
 
@@ -180,8 +180,8 @@ def test_rows_and_their_statistic_declare_the_same_density(case):
     times evidence below.
     """
     start, rest = case.start, case.rest
-    rows = JointDensity(start.declare(rest, "rows"))
-    statistic = JointDensity(start.declare(start.statistic(rest), "statistic"))
+    rows = ModelDensity(start.declare(rest, "rows"))
+    statistic = ModelDensity(start.declare(start.statistic(rest), "statistic"))
     posterior = start.update(rest)
     blank = start.update(case.take([]))
     draws = posterior.sample(3, np.random.default_rng(5))

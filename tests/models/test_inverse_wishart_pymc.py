@@ -11,7 +11,7 @@ from scipy import stats
 
 import bayesmodels as bm
 from bayesmodels.models import inverse_wishart_pymc as declared
-from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.posteriors.model_density import ModelDensity
 
 IN_PYTHON = Mode(linker="py", optimizer=None)
 RNG = np.random.default_rng(20261121)
@@ -113,7 +113,7 @@ def test_the_density_that_is_sampled_is_that_of_natural_space_times_the_jacobian
     sampled = model.compile_fn(
         [model.logp(jacobian=True), model.logp(jacobian=False)], mode=IN_PYTHON
     )
-    joint = JointDensity(model)
+    joint = ModelDensity(model)
     start = model.initial_point()
     point = {name: x + 0.3 * RNG.normal(size=x.shape) for name, x in start.items()}
     names = [v.name for v in model.value_vars]

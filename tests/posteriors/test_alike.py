@@ -6,7 +6,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.posteriors.alike import together
-from bayesmodels.posteriors.density import compiled, natural_terms
+from bayesmodels.posteriors.density import compiled, named_terms
 from tests.posteriors.test_endless import built
 
 RNG = np.random.default_rng(20261126)
@@ -64,7 +64,8 @@ def rows_of_different_lengths():
     ],
 )
 def test_the_density_and_its_slopes_stay_what_they_are(declare, left):
-    points, terms = natural_terms(built(declare))
+    points, terms = named_terms(built(declare))
+    terms = list(terms.values())
     alike = together(terms)
     assert len(alike) == left
     run = compiled(points, [sum(t.sum() for t in some) for some in (terms, alike)])
@@ -74,7 +75,8 @@ def test_the_density_and_its_slopes_stay_what_they_are(declare, left):
 
 
 def test_a_parameter_that_is_out_of_range_is_told_as_before():
-    points, terms = natural_terms(built(rows_of_a_regression))
+    points, terms = named_terms(built(rows_of_a_regression))
+    terms = list(terms.values())
     below = [-np.ones(p.type.shape) for p in points]
     for some in (terms, together(terms)):
         with pytest.raises(pm.logprob.utils.ParameterValueError, match="sigma > 0"):

@@ -14,7 +14,8 @@ from scipy import special
 import bayesmodels as bm
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE
-from bayesmodels.posteriors.density import PYTHON_MODE, JointDensity, compiled, frozen
+from bayesmodels.posteriors.density import PYTHON_MODE, compiled, frozen
+from bayesmodels.posteriors.model_density import ModelDensity
 
 Y = np.array([0.3, -1.2, 2.0, 0.8])
 
@@ -32,7 +33,7 @@ def regression():
 
 
 def test_values_at_many_points_are_those_at_each_with_the_same_bounds():
-    joint, rng = JointDensity(regression()), np.random.default_rng(1)
+    joint, rng = ModelDensity(regression()), np.random.default_rng(1)
     points = {
         "w": rng.normal(size=(7, 3)),
         "s": rng.exponential(size=7),
@@ -54,7 +55,7 @@ def test_values_that_are_impossible_spoil_no_others():
         inverse = pt.linalg.inv(pt.stack([[x[0], x[1]], [x[1], x[0]]]))
         pm.Potential("more", -(inverse**2).sum())
     rows = np.array([[0.5, 0.2], [1.5, 0.2], [0.5, 0.5], [0.3, 0.4]])
-    values, _ = JointDensity(model).values({"x": rows})
+    values, _ = ModelDensity(model).values({"x": rows})
     assert np.isfinite(values).tolist() == [True, False, False, True]
 
 
@@ -122,10 +123,10 @@ def test_nothing_is_evaluated_number_by_number(name, batch, mode):
 
 def test_points_and_configurations_are_evaluated_crosswise():
     model = regression()
-    batch, rng = BatchDensity(model), np.random.default_rng(2)
+    batch, rng = BatchDensity(ModelDensity(model)), np.random.default_rng(2)
     points = rng.normal(size=(5, batch.size))
     each, natural = batch.by_level(points)
-    joint = JointDensity(model)
+    joint = ModelDensity(model)
     for k in range(4):
         rows = batch.rows(natural, np.full(5, k))
         jacobian = np.log(rows["s"])
@@ -138,7 +139,9 @@ def test_a_point_without_an_inverse_is_no_number_and_spoils_no_other():
         k = pm.Bernoulli("k", 0.5)
         inverse = pt.linalg.inv(pt.stack([[x[0] * k, x[1]], [x[1], x[0]]]))
         pm.Potential("more", -(inverse**2).sum())
-    found = BatchDensity(model).by_level(np.array([[1.0, 2.0], [1.0, 0.0], [0.0, 0.0]]))[0]
+    found = BatchDensity(ModelDensity(model)).by_level(
+        np.array([[1.0, 2.0], [1.0, 0.0], [0.0, 0.0]])
+    )[0]
     assert np.isfinite(found).tolist() == [[True, True], [False, True], [False, False]]
 
 
@@ -150,7 +153,7 @@ def test_only_what_may_change_is_frozen():
     held = frozen(model)
     assert held is not model
     pm.set_data({"mean": np.ones(4)}, model)
-    assert JointDensity(held).value({"x": np.zeros(4)})[0] == -2 * np.log(2 * np.pi)
+    assert ModelDensity(held).value({"x": np.zeros(4)})[0] == -2 * np.log(2 * np.pi)
 
 
 def test_an_integral_keeps_the_data_that_it_was_made_with():

@@ -29,7 +29,7 @@ def _compiled_once(monkeypatch):
 
         return made
 
-    for name in ("supports", "whole_field", "JointDensity", "audit"):
+    for name in ("supports", "whole_field", "audit"):
         monkeypatch.setattr(exact, name, once(getattr(exact, name)))
     monkeypatch.setattr("bayesmodels.posteriors.partial.Conditionals", once(Conditionals))
 

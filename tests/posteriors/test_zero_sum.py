@@ -10,8 +10,8 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesmodels as bm
-from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.ladder import posterior
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import NewData
 
 RNG = np.random.default_rng(20261126)
@@ -153,7 +153,7 @@ def test_the_density_is_with_respect_to_the_subspace(case):
     law = stats.multivariate_normal(mean, cov, allow_singular=True)
     rows = np.concatenate([x.reshape(5, -1) for x in draws.values()], axis=1)
     np.testing.assert_allclose(found.log_density(draws), law.logpdf(rows), rtol=0, atol=1e-10)
-    got, joint = found.log_density(draws), JointDensity(found.model)  # PyMC's own
+    got, joint = found.log_density(draws), ModelDensity(found.model)  # PyMC's own
     for i in range(5):
         value, _ = joint.value({n: x[i] for n, x in draws.items()})
         np.testing.assert_allclose(got[i], value - evidence, rtol=0, atol=1e-10)

@@ -150,7 +150,7 @@ def test_data_for_which_the_integral_does_not_settle_are_left_to_the_sampler(mon
 )
 def test_one_compiled_integrand_follows_data_that_change(build):
     data, rng = NewData(build()), np.random.default_rng(1)
-    own = integrand(data.model, block(data.model, 50, rng), MOST, rng)
+    own = integrand(block(data.model, 50, rng), MOST, rng)
     for step in (1, 2):
         data.hold({"y": np.roll(data.observed["y"], step) ** step})
         found, anew = settled(own, 1e-6, 50, rng), bm.integrate(data.model, rng=rng)

@@ -6,7 +6,7 @@ import pymc as pm
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.referee import check_identity
 
 ROWS = [1, 0, 0, 1, 0, 1, 1]
@@ -63,7 +63,7 @@ def test_the_rounding_bound_holds_against_fifty_digits():
         mu = pm.Normal("mu", 0, 1e6)
         sigma2 = pm.InverseGamma("sigma2", 3, 4)
         pm.Normal("y", mu, pm.math.sqrt(sigma2), observed=y)
-    joint = JointDensity(model)
+    joint = ModelDensity(model)
     for _ in range(20):
         m, s2 = rng.normal(1e6, 3), rng.gamma(2)
         found = joint({"mu": m, "sigma2": s2}, {"mu": 1.0, "sigma2": 0.0})
@@ -81,7 +81,7 @@ def test_the_rounding_bound_holds_against_fifty_digits():
 
 def test_slope_is_the_derivative():
     prior = bm.BetaBernoulli(2, 3)
-    joint = JointDensity(prior.declare([]))
+    joint = ModelDensity(prior.declare([]))
     found = joint({"theta": 0.25}, {"theta": 2.0})
     assert found.slope == pytest.approx(2 * (1 / 0.25 - 2 / 0.75), abs=found.slope_rounding)
 
