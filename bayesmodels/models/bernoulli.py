@@ -270,13 +270,13 @@ class BetaBernoulli:
             law = stats.beta(*np.exp(logs))
             return [law.logcdf(low) - np.log(tail), law.logsf(high) - np.log(tail)]
 
-        found = optimize.root(gaps, np.log([n * middle, n * (1 - middle)]), tol=1e-13)
-        if not np.abs(found.fun).max() < 1e-8:  # noqa: PLR2004 - of a probability, relatively
+        result = optimize.root(gaps, np.log([n * middle, n * (1 - middle)]), tol=1e-13)
+        if not np.abs(result.fun).max() < 1e-8:  # noqa: PLR2004 - of a probability, relatively
             raise PriorError(
                 f"low, high: no Beta law was found with {prob:g} between {low} and {high}. Give "
                 "mean and n to from_mean."
             )
-        return cls(*np.exp(found.x))
+        return cls(*np.exp(result.x))
 
     batch_axes = conjugate.batch_axes
     dims = conjugate.dims("theta")

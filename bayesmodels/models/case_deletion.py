@@ -96,7 +96,7 @@ def _of_cells(self: Any, given: checked.Categories, counts: Array) -> Array:
     totals = counts.reshape(-1, width)
     mass, tokens = alpha.sum(-1), totals.sum(-1)
     last = alpha.ravel() + totals.ravel()  # one beyond the last factor of a cell
-    found = np.empty(rows)
+    result = np.empty(rows)
 
     def work(at: slice) -> None:
         pointers = table.indptr[at.start : at.stop + 1]
@@ -107,23 +107,23 @@ def _of_cells(self: Any, given: checked.Categories, counts: Array) -> Array:
         terms -= log_factorials(own)
         n = np.bincount(row, own, len(group))
         others = mass[group] + (tokens[group] - n)
-        found[at] = np.bincount(row, terms, len(group))
-        found[at] += log_factorials(n) - log_gamma_ratio(others, n)
+        result[at] = np.bincount(row, terms, len(group))
+        result[at] += log_factorials(n) - log_gamma_ratio(others, n)
 
     for at in _pieces(rows, _BLOCK // max(1, table.nnz // max(1, rows))):
         work(at)
-    return found
+    return result
 
 
 def _log_rising(start: Array, steps: Array) -> Array:
     """Return ln of start (start + 1) ... (start + steps - 1), term by term where they are few."""
-    found = np.zeros(start.shape)
+    result = np.zeros(start.shape)
     few = steps <= _FEW
     for k in range(int(steps[few].max(initial=0))):
         more = np.flatnonzero(few & (steps > k))
-        found[more] += np.log(start[more] + k)
-    found[~few] = log_gamma_ratio(start[~few], steps[~few])
-    return found
+        result[more] += np.log(start[more] + k)
+    result[~few] = log_gamma_ratio(start[~few], steps[~few])
+    return result
 
 
 def of_numbers(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
@@ -183,11 +183,11 @@ def _square(root: Array, away: Array, groups: NDArray[np.intp] | None) -> Array:
     if root.ndim == 2:  # noqa: PLR2004 - one matrix
         units = solve_upper(root.T, away.T, transposed=True)
         return np.einsum("ij,ij->j", units, units)
-    roots, found = root.reshape(-1, *root.shape[-2:]), np.empty(len(away))
+    roots, result = root.reshape(-1, *root.shape[-2:]), np.empty(len(away))
     for group in range(len(roots)):
         own = groups == group
-        found[own] = _square(roots[group], away[own], None)
-    return found
+        result[own] = _square(roots[group], away[own], None)
+    return result
 
 
 def _in_blocks(
@@ -202,15 +202,15 @@ def _in_blocks(
         return [_rows_first(y, batch) for y in of_rows(x[at], replace(batch, groups=groups))]
 
     first = of_block(slice(0, 1))  # for the shape
-    found = [np.empty((len(x), *y.shape[1:]), y.dtype) for y in first]
+    result = [np.empty((len(x), *y.shape[1:]), y.dtype) for y in first]
 
     def work(at: slice) -> None:
-        for whole, part in zip(found, of_block(at), strict=True):
+        for whole, part in zip(result, of_block(at), strict=True):
             whole[at] = part
 
     for at in _pieces(len(x), _BLOCK // max(1, prod(x.shape[1:]))):
         work(at)
-    logs, lost = found
+    logs, lost = result
     return logs, batch.rows, lost
 
 
@@ -258,11 +258,11 @@ def of_hypotheses(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     """Return log masses of outcomes, each by the others."""
     del statistic  # -inf cannot be taken out again: the others' is added up anew
     given = checked.outcomes(data, self.outcomes)
-    found, where, counts = np.unique(given.values, return_inverse=True, return_counts=True)
-    table = self.log_table[:, found]
-    logs = np.empty(len(found))
-    for k in range(len(found)):
-        others = counts - (np.arange(len(found)) == k)
+    result, where, counts = np.unique(given.values, return_inverse=True, return_counts=True)
+    table = self.log_table[:, result]
+    logs = np.empty(len(result))
+    for k in range(len(result)):
+        others = counts - (np.arange(len(result)) == k)
         terms = table[:, others > 0] * others[others > 0]
         weights = self.log_weights + np.ascontiguousarray(terms).sum(1)
         logs[k] = logsumexp(weights + table[:, k]) - logsumexp(weights)

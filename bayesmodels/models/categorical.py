@@ -140,11 +140,11 @@ class CategoricalStatistic:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
         pooled = self.counts.reshape(-1, self.counts.shape[-1]).sum(0)
         coefficient = float(np.sum(self.log_coefficient))
-        found = {
+        result = {
             "number of observations": float(pooled.sum()),
             "log coefficient of the counts": coefficient,
         }
-        return found | {"sum of squared counts": float(pooled @ pooled)}
+        return result | {"sum of squared counts": float(pooled @ pooled)}
 
     def mle(self) -> dict[str, Array]:
         """Return the maximum-likelihood estimate N_k / N.

@@ -457,8 +457,8 @@ class LinearRegression:
             if not_squarable(block):
                 self._checked(data)  # complains, with the place in the user's own rows
 
-        found = centred_factor(rows.X, rows.y, look, ones=rows.intercept)
-        return checked.made(RegressionStatistic, *found, features, {})
+        result = centred_factor(rows.X, rows.y, look, ones=rows.intercept)
+        return checked.made(RegressionStatistic, *result, features, {})
 
     def update(self, data: Any) -> Self:
         """Return the posterior: the factor of prior rows and data rows, and shape + n / 2.

@@ -290,10 +290,10 @@ def log_plug_in(self: Any, parameters: Draws, x: Array) -> Array:
         each = [log_poisson(events, exposure * one).sum(-1) for one in flat]
         return by_class(np.reshape(each, (len(flat), len(x))), lam.shape[:-1])
     logs = np.log(np.where(flat > 0, flat, 1.0))
-    found = logs @ events.T - flat @ exposure.T + base.sum(-1)
+    result = logs @ events.T - flat @ exposure.T + base.sum(-1)
     if not flat.all():  # no event has a rate of 0
-        found[(flat == 0).astype(float) @ (events > 0).T > 0] = -np.inf
-    return by_class(found, lam.shape[:-1])
+        result[(flat == 0).astype(float) @ (events > 0).T > 0] = -np.inf
+    return by_class(result, lam.shape[:-1])
 
 
 def least_pseudo_count(self: Any) -> float:

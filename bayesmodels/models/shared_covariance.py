@@ -71,14 +71,14 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
         values.fill(self, ratio=np.broadcast_to(ratio, self.n.shape))
 
     def _together(self, other: MultivariateNormalStatistic) -> Coords:
-        found = super()._together(other)
+        result = super()._together(other)
         same = getattr(other, "ratio", self.ratio)
         if not np.array_equal(self.ratio, same):
             raise DataError(
                 "data: statistics to be merged must have the same ratios of covariances; got "
                 f"{self.ratio.tolist()} and {same.tolist()}."
             )
-        return found
+        return result
 
     @classmethod
     def of(cls, s: MultivariateNormalStatistic, ratio: Array) -> Self:
@@ -213,8 +213,8 @@ class SharedNormalInverseWishart:
 
     def parameters(self) -> dict[str, Array]:
         """Return the parameters by the symbols of `equations`, as a report shows them."""
-        found = {"mean m": self.location, "κ": self.kappa, "ν": self.df, "scale Ψ": self.scale}
-        return found if (self.ratio == 1).all() else {**found, "ratio r": self.ratio}
+        result = {"mean m": self.location, "κ": self.kappa, "ν": self.df, "scale Ψ": self.scale}
+        return result if (self.ratio == 1).all() else {**result, "ratio r": self.ratio}
 
     def statistic(self, data: Any) -> SharedNormalStatistic:
         """Return row counts, means and centred scatter matrices of the classes.

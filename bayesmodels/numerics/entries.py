@@ -163,9 +163,9 @@ class _VarianceGamma(_Entry):
         x, r = np.abs(x), np.where(turned, -r, r)
         one, other = 1 + r, 1 - r
         if kind == "pdf" and (small := a < 1).any():  # infinite, or nearly, where x is near zero
-            found = _bessel_density(x, a, r)
-            found[~small] = self._logs(kind, x[~small], a[~small], r[~small])
-            return found
+            result = _bessel_density(x, a, r)
+            result[~small] = self._logs(kind, x[~small], a[~small], r[~small])
+            return result
 
         def logs(b: Array, at: Any) -> Array:
             y, own = (x[at] + b) / one[at], log_gamma_kernel(b / other[at], a[at]) - np.log(b)

@@ -120,8 +120,8 @@ def _rests(x: Array) -> Array:
     x = np.concatenate([x, x.sum(-1, keepdims=True)], -1)
     safe = np.where(x > 0, x, 1.0)
     rest = np.where(x > 0, 0.5 * np.log(safe) + HALF_LOG_2PI + stirling_remainder(safe), 0.0)
-    found: Array = rest[..., -1] - rest[..., :-1].sum(-1)
-    return found
+    result: Array = rest[..., -1] - rest[..., :-1].sum(-1)
+    return result
 
 
 def log_dirichlet_multinomial(counts: ArrayLike, alpha: ArrayLike) -> Array:

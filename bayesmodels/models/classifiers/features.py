@@ -191,8 +191,8 @@ class Classified:
 
     def rows(self, name: str) -> tuple[Split, bool]:
         """Return the rows of a block by class; and whether they are cells, some being missing."""
-        found, rows = self._read(name)
-        if found.missing is None:
+        result, rows = self._read(name)
+        if result.missing is None:
             return Split(rows, self._codes, self._axis, self._weights), False
         belief = self._blocks[name].belief
         if "Sigma" in belief.dims:
@@ -201,14 +201,14 @@ class Classified:
                 "covariance matrix in closed form. Drop these rows, or use NormalInverseGamma "
                 "features (a diagonal covariance)."
             )
-        if not found.missing.all():
-            belief.read(_filled(found))  # complains of places in the user's own rows
-        here = np.nonzero(~found.missing)
+        if not result.missing.all():
+            belief.read(_filled(result))  # complains of places in the user's own rows
+        here = np.nonzero(~result.missing)
         codes, axes = self._codes[here[0]], self._axis
-        if found.values.ndim > 1:
-            columns = found.columns or tuple(range(found.values.shape[1]))
+        if result.values.ndim > 1:
+            columns = result.columns or tuple(range(result.values.shape[1]))
             codes, axes = codes * len(columns) + here[1], {**axes, "feature": columns}
-        cells = Argument(found.argument, present(found))
+        cells = Argument(result.argument, present(result))
         weights = None if self._weights is None else self._weights[here[0]]
         return Split(cells, codes, axes, weights), True
 
@@ -245,13 +245,13 @@ class Classified:
         belief = self._blocks[name].belief
         if "class" in belief.coords:
             return belief
-        found, rows = self._read(name)
+        result, rows = self._read(name)
         if isinstance(rows, MultinomialCounts) and "category" in belief.coords:
             none: Any = MultinomialCounts(np.zeros((0, belief.alpha.shape[-1]), dtype=int))
         else:
-            values = found.values[:0]
+            values = result.values[:0]
             empty = np.zeros(values.shape) if values.dtype == object else values
-            none = Argument(found.argument, empty, found.columns)
+            none = Argument(result.argument, empty, result.columns)
         return belief.update(Split(none, np.zeros(0, dtype=np.intp), self._axis))
 
     def _read(self, name: str) -> tuple[Argument, Any]:
@@ -262,16 +262,16 @@ class Classified:
         if not isinstance(given, MultinomialCounts):
             levels = getattr(self._blocks[name].belief, "categories", None)
             coded = read_codes(given, argument(name), levels)
-            found = coded or read(given, argument(name), missing=True)
-            found = rows = _labelled(found, self._blocks[name])
+            result = coded or read(given, argument(name), missing=True)
+            result = rows = _labelled(result, self._blocks[name])
         elif checked.sparse(given.counts):
-            found = Argument("counts", given.counts)
+            result = Argument("counts", given.counts)
         else:
-            found = read(given.counts, "counts", vector_row=True)
-            rows = MultinomialCounts(found)
-        self.same_rows(found)
-        self._found[name] = found, rows
-        return found, rows
+            result = read(given.counts, "counts", vector_row=True)
+            rows = MultinomialCounts(result)
+        self.same_rows(result)
+        self._found[name] = result, rows
+        return result, rows
 
     def same_rows(self, other: Argument) -> Argument:
         """Check that there is something for each row; return what names the rows."""

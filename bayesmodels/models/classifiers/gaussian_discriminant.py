@@ -188,8 +188,8 @@ class GaussianDiscriminant(GenerativeClassifier):
         size, width = len(self.classes.alpha), self.gaussian.location.shape[-1]
         pi = known(parameters, "pi", (size,))
         mu = known(parameters, "mu", (size, width))
-        found = np.asarray(self.covariances({**parameters, "mu": mu}), dtype=float)
-        return pi, mu, np.broadcast_to(found, (size, width, width))
+        result = np.asarray(self.covariances({**parameters, "mu": mu}), dtype=float)
+        return pi, mu, np.broadcast_to(result, (size, width, width))
 
     boundary = decision.boundary_at
     bayes_risk = decision.bayes_risk_at

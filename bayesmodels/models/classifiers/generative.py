@@ -108,10 +108,10 @@ class ClassStatistic:
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
-        found: Counter[str] = Counter()
+        result: Counter[str] = Counter()
         for part in (self.classes, *self.features.values()):
-            found.update(part.seen())
-        return dict(found)
+            result.update(part.seen())
+        return dict(result)
 
     @property
     def log_coefficient(self) -> float:
@@ -127,14 +127,14 @@ class ClassStatistic:
         DataError
             If a class has no row, or no cell of some feature.
         """
-        found = {"pi": self.classes.mle()["theta"]}
+        result = {"pi": self.classes.mle()["theta"]}
         for name, part in self.features.items():
             try:
                 estimate = part.mle()
             except DataError as error:
                 raise DataError(f"{argument(name)}: {str(error).removeprefix('data: ')}") from None
-            found |= {variable + _suffix(name): value for variable, value in estimate.items()}
-        return found
+            result |= {variable + _suffix(name): value for variable, value in estimate.items()}
+        return result
 
 
 # --- parts and their names ------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def _own_draws(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
 def known_draws(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
     """Return a part's own variables of its full shape; those of a prior may be for all classes."""
     lead = np.shape(checked.variable(parameters, "pi"))[:-1]
-    found = {}
+    result = {}
     for variable, axes in belief.dims.items():
         value = np.asarray(checked.variable(parameters, names(variable)))
         shape = tuple(len(belief.coords[axis]) for axis in axes)
@@ -177,8 +177,8 @@ def known_draws(parameters: Draws, belief: Any, names: Names) -> dict[str, Array
                 f"{names.axes(axes)}; got {value.shape}."
             )
         wide = value.reshape(*lead, *(1,) * (len(shape) - len(inner)), *inner)
-        found[variable] = np.broadcast_to(wide, (*lead, *shape))
-    return found
+        result[variable] = np.broadcast_to(wide, (*lead, *shape))
+    return result
 
 
 def check_classes(classes: Any) -> None:
@@ -216,10 +216,10 @@ class ProductOfBeliefs:
     @property
     def coords(self) -> Coords:
         """Return labels along every axis."""
-        found: Coords = {}
+        result: Coords = {}
         for belief, names in self.parts():
-            found |= names.coords(belief.coords)
-        return found
+            result |= names.coords(belief.coords)
+        return result
 
     def parameters(self) -> dict[str, Array]:
         """Return the parameters of every part by the part's variables and the symbol."""
@@ -247,14 +247,14 @@ class ProductOfBeliefs:
         ModeError
             If a part has no interior mode; the message names it.
         """
-        found: dict[str, Array] = {}
+        result: dict[str, Array] = {}
         for belief, names in self.parts():
             try:
-                found |= {names(v): value for v, value in belief.mode().items()}
+                result |= {names(v): value for v, value in belief.mode().items()}
             except ModeError as error:
                 variables = ", ".join(map(names, belief.dims))
                 raise ModeError(f"mode of {variables}: {error}") from None
-        return found
+        return result
 
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of all variables, one number a draw."""
@@ -456,8 +456,8 @@ class GenerativeClassifier(ProductOfBeliefs):
         # A prior for all classes has parameters for each only once it is told how many there are.
         wide = {name: block.of(given.belief(name)) for name, block in self.blocks.items()}
         known = self._of(self.classes, wide).sample(draws, rng)
-        found = self.class_probabilities(rows, known)
-        low, high = np.quantile(found, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+        result = self.class_probabilities(rows, known)
+        low, high = np.quantile(result, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
         return low, high
 
     def most_probable_class(self, rows: Any, parameters: Draws | None = None) -> NDArray[Any]:
@@ -473,7 +473,7 @@ class GenerativeClassifier(ProductOfBeliefs):
     def _why_impossible(self, rows: Any, row: int, parameters: Draws | None) -> str:
         """Say which value of a row has probability 0 in every class."""
         given = Classified(self.classes, self.blocks, rows, new=True)
-        found = (
+        result = (
             "probability 0 in every class under these parameters, though no value of it alone has"
         )
         for name, block in self.blocks.items():
@@ -483,10 +483,10 @@ class GenerativeClassifier(ProductOfBeliefs):
             own = known_draws(parameters, belief, _names(name, block))
             value = impossible(belief, own, given.cells(name)[row : row + 1], name)
             if value is not None:
-                found = f"{value}, which has probability 0 in every class under these parameters"
+                result = f"{value}, which has probability 0 in every class under these parameters"
                 break
         return (
-            f"rows: row {row} has {found}. Smooth: use mean() or leave parameters out (their "
+            f"rows: row {row} has {result}. Smooth: use mean() or leave parameters out (their "
             "default integrates over the belief), or give a prior that allows for it."
         )
 

@@ -197,7 +197,7 @@ def _features(
         raise DataError(
             f"words: must be a list of names of blocks, {list(belief.blocks)}; got {words!r}."
         )
-    found = []
+    result = []
     for (name, block), (part, names) in zip(belief.blocks.items(), belief.parts()[1:], strict=True):
         if "class" not in part.coords:
             raise DataError(
@@ -209,8 +209,8 @@ def _features(
         labelled = "category" if tokens else "feature"
         alone = block.columns if isinstance(block.columns, Hashable) else name
         labels = part.coords[labelled] if labelled in axes else (alone,)
-        found.append((name, labels, _block(part, names, tokens=tokens)))
-    return found
+        result.append((name, labels, _block(part, names, tokens=tokens)))
+    return result
 
 
 def _block(part: Any, names: Any, *, tokens: bool) -> _Tells:

@@ -55,18 +55,18 @@ class Frame:
     @property
     def inward(self) -> Array:
         """From weights of the columns as they came to weights in these coordinates: (p, p)."""
-        found = np.diag(self.size * self.inner)
+        result = np.diag(self.size * self.inner)
         for at in self.intercept:
-            found[at] += self.size * self.mean
-        return found
+            result[at] += self.size * self.mean
+        return result
 
     @property
     def outward(self) -> Array:
         """The way back."""
-        found = np.diag(1 / self.inner / self.size)
+        result = np.diag(1 / self.inner / self.size)
         for at in self.intercept:
-            found[at] -= self.mean / self.inner / self.inner[at] / self.size[at]
-        return found
+            result[at] -= self.mean / self.inner / self.inner[at] / self.size[at]
+        return result
 
 
 def frame_of_rows(X: Array) -> Frame:
@@ -187,8 +187,8 @@ class Here:
 
     def __init__(self, rows: Blocks, b: Array) -> None:
         self._rows, self._b = rows, b
-        found = threads.gathered(self._sums, rows, sum(X.size for X, _ in rows))
-        self.loss, self.gradient, self._gram = (sum(each) for each in zip(*found, strict=True))
+        result = threads.gathered(self._sums, rows, sum(X.size for X, _ in rows))
+        self.loss, self.gradient, self._gram = (sum(each) for each in zip(*result, strict=True))
 
     def _sums(self, block: tuple[Array, Array]) -> tuple[float, Array, Array]:
         loss, residual, rows = self._terms(*block)
@@ -339,7 +339,7 @@ def climb(
         begin = (white.start @ white.frame.inward.T @ white.root.T).ravel()
         if near:
             begin = climbed(near, begin, _STEPS_OF_SOME)[0].last
-        trace, found = climbed(at, begin)
+        trace, result = climbed(at, begin)
     strain = prior_rows @ trace.last - aim
     back = white.frame.outward @ solve_upper(white.root, np.eye(width))
     points = trace.points.reshape(-1, others, width) @ back.T
@@ -349,22 +349,22 @@ def climb(
     return Peak(
         points[-1],
         float(strain @ strain) / 2 - float(trace.loss[-1]),
-        positive_diagonal(np.linalg.qr(found @ there, mode="r")),
+        positive_diagonal(np.linalg.qr(result @ there, mode="r")),
         trace,
         # A proper prior needs no proof: the log joint falls without end in every direction.
-        trace.converged and (with_prior or _proves(reach(found), float(trace.slope[-1]))),
+        trace.converged and (with_prior or _proves(reach(result), float(trace.slope[-1]))),
     )
 
 
 def reach(factor: Array, X: Array, others: int) -> float:
     """Return the largest reach of a row in units of a curvature with this factor."""
-    width, found = X.shape[1], 0.0
+    width, result = X.shape[1], 0.0
     for c in range(others):
         rows = np.zeros((len(factor), len(X)))
         rows[c * width : (c + 1) * width] = X.T
         lengths = np.sqrt((solve_upper(factor, rows, transposed=True) ** 2).sum(0))
-        found = max(found, float(lengths.max(initial=0.0)))
-    return found * (1 if others == 1 else 2)  # scores of two classes differ by at most twice that
+        result = max(result, float(lengths.max(initial=0.0)))
+    return result * (1 if others == 1 else 2)  # scores of two classes differ by at most twice that
 
 
 def _proves(reach: float, decrement: float) -> bool:

@@ -221,8 +221,8 @@ class LogisticRegression(NormalWeights):
         features = checked.names_of(features, "features", mean=mean, cov=cov)
         mean = checked.parameter(mean, "mean")
         cov = checked.parameter(cov, "cov", most=checked.LARGEST_SQUARE)
-        found = _classes(classes)
-        others = len(found) - 1
+        result = _classes(classes)
+        others = len(result) - 1
         names = None if features is None else labels.unique(tuple(features), "features")
         width = checked.number_of_columns(names, mean, cov)
         lead = () if others == 1 else (others,)
@@ -239,12 +239,12 @@ class LogisticRegression(NormalWeights):
         roots = checked.cholesky_factor(full, "cov", hint).reshape(others, width, width)
         inverses = (solve_upper(root.T, np.eye(width), transposed=True) for root in roots)
         factor = block_diag(*(positive_diagonal(np.linalg.qr(each, mode="r")) for each in inverses))
-        axes: Coords = {} if others == 1 else {"class": found[1:]}
+        axes: Coords = {} if others == 1 else {"class": result[1:]}
         values.fill(
             self,
             location=location,
             cov=full,
-            classes=found,
+            classes=result,
             features=names,
             factor=factor,
             coords={**axes, "feature": names or tuple(range(width))},
@@ -312,12 +312,12 @@ class LogisticRegression(NormalWeights):
         heard = penalized_fit.heard(rows)
         self.check_independent(heard, d.features)
         white = Whitening.of(frame, heard, len(self.classes) - 1, None)
-        found = penalized_fit.peak(white, rows)
-        if not found.proven and (
+        result = penalized_fit.peak(white, rows)
+        if not result.proven and (
             apart := find_separation(frame.rows(d.X), counts, frame.intercept)
         ):
             raise SeparationError(self.separated(counts.sum(0), d.features, apart))
-        return self.maximum_at("MLE", found, coefficients(d), d.features)
+        return self.maximum_at("MLE", result, coefficients(d), d.features)
 
     def map(self, data: Any) -> Maximum:
         """Return the mode of the posterior; separated classes are no trouble under a prior.
@@ -333,8 +333,8 @@ class LogisticRegression(NormalWeights):
             Its standard errors are those of the Laplace approximation.
         """
         d = self.labelled(data)
-        found = self._posterior_peak(d)
-        return self.maximum_at("MAP", found, coefficients(d), d.features)
+        result = self._posterior_peak(d)
+        return self.maximum_at("MAP", result, coefficients(d), d.features)
 
     def laplace(self, data: Any) -> LaplaceApproximation:
         """Return the normal law that touches the posterior at its mode, an approximation.
@@ -345,8 +345,8 @@ class LogisticRegression(NormalWeights):
             Rows.
         """
         d = self.labelled(data)
-        found = self._posterior_peak(d)
-        return self.laplace_at(found, coefficients(d), d.features)
+        result = self._posterior_peak(d)
+        return self.laplace_at(result, coefficients(d), d.features)
 
     def _posterior_peak(self, d: checked.Labelled) -> penalized_fit.Peak:
         frame = penalized_fit.frame_of_rows(d.X)
@@ -371,8 +371,8 @@ class LogisticRegression(NormalWeights):
         d = self.labelled(data)
         frame = penalized_fit.frame_of_rows(d.X)
         apart = find_separation(frame.rows(d.X), d.heavy, frame.intercept)
-        found = self.separated(d.heavy.sum(0), d.features, apart) if apart else ""
-        return found.removeprefix("target: ")
+        result = self.separated(d.heavy.sum(0), d.features, apart) if apart else ""
+        return result.removeprefix("target: ")
 
     def ascend(
         self,
@@ -743,10 +743,10 @@ class LogisticRegression(NormalWeights):
 
 
 def _classes(classes: Any) -> tuple[Hashable, ...]:
-    found = (0, 1) if classes is None else tuple(classes)
-    if isinstance(classes, str) or len(found) < _TWO:
+    result = (0, 1) if classes is None else tuple(classes)
+    if isinstance(classes, str) or len(result) < _TWO:
         raise PriorError(f"classes: must be a sequence of two labels or more; got {classes!r}.")
-    return labels.unique(found, "classes: labels")
+    return labels.unique(result, "classes: labels")
 
 
 def _require_converged(found: penalized_fit.Peak) -> None:

@@ -193,13 +193,13 @@ class Steps:
         counts = sums.counts
         if self.with_prior:
             counts = counts + self.model.classes.alpha - 1
-        found = {"pi": counts / counts.sum(-1, keepdims=True)}
+        result = {"pi": counts / counts.sum(-1, keepdims=True)}
         blocks = zip(self.features, sums.blocks, sums.origins, strict=True)
         for (belief, names), s, origin in blocks:
             near = s if origin is None else s.moved(origin)
             best = belief.maximum(near, prior=self.with_prior)
-            found |= {names(variable): x for variable, x in best.items()}
-        return found
+            result |= {names(variable): x for variable, x in best.items()}
+        return result
 
     def log_prior(self, at: Point) -> Array:
         """Return the log prior density of each start's parameters; 0 for maximum likelihood."""
@@ -257,19 +257,19 @@ class Steps:
 
     def read(self, parameters: Mapping[str, Any]) -> Point:
         """Check parameters by variable name, maybe with an axis of starts in front."""
-        found = {"pi": _value(parameters, "pi", "theta", (len(self.model.classes.alpha),))}
-        if (np.abs(found["pi"].sum(-1) - 1) > _SUM).any():
-            raise DataError(f"start: pi must add up to 1; got {found['pi'].sum(-1).max():g}.")
+        result = {"pi": _value(parameters, "pi", "theta", (len(self.model.classes.alpha),))}
+        if (np.abs(result["pi"].sum(-1) - 1) > _SUM).any():
+            raise DataError(f"start: pi must add up to 1; got {result['pi'].sum(-1).max():g}.")
         for belief, names in self.features:
             for v, axes in belief.dims.items():
                 shape = tuple(len(belief.coords[axis]) for axis in axes)
-                found[names(v)] = _value(parameters, names(v), v, shape)
-        starts = {len(x) for x in found.values()}
+                result[names(v)] = _value(parameters, names(v), v, shape)
+        starts = {len(x) for x in result.values()}
         if len(starts) > 1:
             raise DataError(
                 f"start: variables must have equally many starts; got {sorted(starts)}."
             )
-        return found
+        return result
 
 
 def _value(

@@ -168,11 +168,11 @@ def _permutations(share: Array, weights: Array) -> NDArray[np.intp]:
     target = share[-1]
     for _ in range(_PASSES):
         gain = np.einsum("nc,n,sne->sce", target, weights, share, optimize=True)
-        found = np.array([linear_sum_assignment(-each)[1] for each in gain])
-        target = np.take_along_axis(share, found[:, None, :], axis=-1).mean(0)
-        if (found == order).all():
+        result = np.array([linear_sum_assignment(-each)[1] for each in gain])
+        target = np.take_along_axis(share, result[:, None, :], axis=-1).mean(0)
+        if (result == order).all():
             break
-        order = found
+        order = result
     by_size = np.argsort(-(weights @ target), kind="stable")  # the largest class first
     return order[:, by_size]
 

@@ -202,13 +202,13 @@ def patterns(parts: list[Any], n: int) -> tuple[NDArray[np.intp], NDArray[np.int
             codes, levels = pd.factorize(column, sort=True, use_na_sentinel=True)
             codes, number = codes + 1, len(levels) + 1
             if size * number >= _KEYS:
-                key, found = pd.factorize(key, sort=True)
-                size = len(found)
+                key, result = pd.factorize(key, sort=True)
+                size = len(result)
             key, size = key * number + codes, size * number
             if size > n and len(pd.unique(key)) == n:  # all differ already
                 break
-    codes, found = pd.factorize(key, sort=True)
-    first = np.full(len(found), n, dtype=np.intp)
+    codes, result = pd.factorize(key, sort=True)
+    first = np.full(len(result), n, dtype=np.intp)
     np.minimum.at(first, codes, np.arange(n))
     return first, np.asarray(codes, dtype=np.intp)
 

@@ -224,7 +224,7 @@ class NaiveBayesMixture(LatentClassModel):
             return super().log_joint(rows, parameters)
         s = latent_rows(self.classes, self.blocks, rows)
         size, chunk = len(self.classes.alpha), max(1, _AT_ONCE // (1 + len(s.labels)))
-        found = np.full((len(s.labels), size), -np.inf)
+        result = np.full((len(s.labels), size), -np.inf)
         for start in range(0, len(self.terms), chunk):
             at = np.arange(start, min(start + chunk, len(self.terms)))
             alpha = self.classes.alpha + self.terms.counts[at]
@@ -233,8 +233,8 @@ class NaiveBayesMixture(LatentClassModel):
             for name, (belief, _) in zip(self.blocks, self.after_terms(at)[1:], strict=True):
                 flat = _joined_axes(belief)
                 total = total + flat.log_predictive(s.rows[name]).reshape(total.shape)
-            found = np.logaddexp(found, logsumexp(total, axis=1))
-        return found
+            result = np.logaddexp(result, logsumexp(total, axis=1))
+        return result
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -336,7 +336,7 @@ class NaiveBayesMixture(LatentClassModel):
         below = pi.cumsum(-1)[..., None, :-1]
         classes = (rng.random((*pi.shape[:-1], len(s.labels), 1)) >= below).sum(-1)
         classes = np.where(s.labels == UNKNOWN, classes, s.labels)
-        found = {}
+        result = {}
         for belief, names, x in wide.features_of(s):
             own = {
                 v: _of_class(value, classes, len(self.classes.alpha))
@@ -344,13 +344,13 @@ class NaiveBayesMixture(LatentClassModel):
             }
             # Each row is a problem of its own, with the parameters of its class.
             (new,) = belief.replicate(own, _one_row(belief, x), rng).values()
-            found[names("x")] = new[..., 0, :, *(slice(None),) * (x.ndim - 1)]
-        return found
+            result[names("x")] = new[..., 0, :, *(slice(None),) * (x.ndim - 1)]
+        return result
 
     def observed(self, data: Any) -> Observed:
         """Return the features of each block; NaN, or -1 for a category, is missing."""
         s = latent_rows(self.classes, self.blocks, data)
-        found = {}
+        result = {}
         for (belief, names), name in zip(self.with_axes(s).parts()[1:], self.blocks, strict=True):
             x = s.rows[name]
             if checked.sparse(x):
@@ -358,8 +358,8 @@ class NaiveBayesMixture(LatentClassModel):
                     "counts: sparse rows are not spread out one by one; make the table dense."
                 )
             axes = dict(list(belief.coords.items())[1 : x.ndim])
-            found[names("x")] = (x, {"row": tuple(range(len(x))), **names.coords(axes)})
-        return found
+            result[names("x")] = (x, {"row": tuple(range(len(x))), **names.coords(axes)})
+        return result
 
     def label_invariants(self, draws: Any, data: Any, *, rows: int = 8) -> dict[str, Array]:
         r"""Return quantities of each draw that do not depend on the order of the classes.
@@ -497,10 +497,10 @@ class NaiveBayesMixture(LatentClassModel):
         """Return the beliefs after some of the terms, with the leading axis ``term``."""
         terms = self._known_terms
         (classes, own), *rest = self.parts()
-        found = [(classes.update(self._counted(terms.counts[at])), own)]
+        result = [(classes.update(self._counted(terms.counts[at])), own)]
         for (belief, names), name in zip(rest, self.blocks, strict=True):
-            found.append((belief.update(_told(belief, terms.parts[name], at)), names))
-        return found
+            result.append((belief.update(_told(belief, terms.parts[name], at)), names))
+        return result
 
     def _by_term(self, draws: Draws, verb: str) -> Array:
         """Return a sum over all variables, of shape (samples..., terms)."""
@@ -508,7 +508,7 @@ class NaiveBayesMixture(LatentClassModel):
         terms = len(self.terms or ())
         size = sum(np.size(checked.drawn(draws, name)) for name in self.dims)
         chunk = max(1, _AT_ONCE // max(size, 1))
-        found = []
+        result = []
         for start in range(0, terms, chunk):
             at = np.arange(start, min(start + chunk, terms))
             total: Any = 0.0
@@ -517,8 +517,8 @@ class NaiveBayesMixture(LatentClassModel):
                 each = np.asarray(getattr(belief, verb)(own))
                 each = each.reshape(*each.shape[: lead + 1], -1)
                 total = total + each @ np.ones(each.shape[-1])  # quicker than a sum
-            found.append(total)
-        return np.concatenate(found, axis=-1)
+            result.append(total)
+        return np.concatenate(result, axis=-1)
 
     @cached_property
     def log_terms(self) -> Array:
@@ -546,8 +546,8 @@ def _of_class(parameter: Any, classes: NDArray[np.intp], size: int) -> Array:
     array = np.asarray(parameter, dtype=float)
     inner = array.shape[classes.ndim :]
     flat, codes = array.reshape(-1, size, *inner), classes.reshape(-1, classes.shape[-1])
-    found = flat[np.arange(len(flat))[:, None], codes]
-    return found.reshape(*classes.shape, *inner)
+    result = flat[np.arange(len(flat))[:, None], codes]
+    return result.reshape(*classes.shape, *inner)
 
 
 def _one_row(belief: Any, x: Any) -> Any:
@@ -562,16 +562,16 @@ def _one_row(belief: Any, x: Any) -> Any:
 def _joined_axes(belief: Any) -> Any:
     """Return a belief with the axes term and class as one leading axis."""
     given = {f.name: getattr(belief, f.name) for f in fields(belief)}
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, field in given.items():
         if name == "coords":
             _, _, *rest = field.items()
-            found[name] = {"member": range(prod(map(len, list(field.values())[:2]))), **dict(rest)}
+            result[name] = {"member": range(prod(map(len, list(field.values())[:2]))), **dict(rest)}
         elif isinstance(field, np.ndarray):
-            found["mean" if name == "location" else name] = field.reshape(-1, *field.shape[2:])
+            result["mean" if name == "location" else name] = field.reshape(-1, *field.shape[2:])
         else:
-            found[name] = field
-    return type(belief)(**found)
+            result[name] = field
+    return type(belief)(**result)
 
 
 def _told(belief: Any, part: Any, at: Any = slice(None)) -> Any:
