@@ -107,16 +107,16 @@ class BatchDensity:
         values = model.replace_rvs_by_values([model[p.name] for p in points])
         at = {p: pt.cast(v, p.dtype) for p, v in zip(points, values, strict=True)}
         made = clone_replace(list(terms.values()), at, rebuild_strict=False)
-        found: dict[str, Any] = dict(zip(terms, made, strict=True))
+        result: dict[str, Any] = dict(zip(terms, made, strict=True))
         moved = {rv: own for rv, own in model.rvs_to_transforms.items() if own is not None}
         jacobians = [
             own.log_jac_det(model.rvs_to_values[rv], *rv.owner.inputs) for rv, own in moved.items()
         ]
         for rv, slope in zip(moved, model.replace_rvs_by_values(jacobians), strict=True):
-            term = found[rv.name]
+            term = result[rv.name]
             last = tuple(range(slope.type.ndim, term.type.ndim))  # of what moves as a whole
-            found[rv.name] = (term.sum(last) if last else term) + slope
-        return list(found.values())
+            result[rv.name] = (term.sum(last) if last else term) + slope
+        return list(result.values())
 
     def nowhere(self) -> NotConjugate:
         """Return why the density may be positive nowhere."""

@@ -351,13 +351,13 @@ class Program:
 
     def __call__(self, group: str, inputs: Sequence[Any]) -> list[Any]:
         """Return the outputs of a group; what is not finite is an answer."""
-        steps, found = self._groups[group]
+        steps, result = self._groups[group]
         for cell, value in zip(self._given, inputs, strict=True):
             cell[0] = value
         with np.errstate(all="ignore"):
             for run in steps:
                 run()
-        return [np.array(cell[0]) for cell in found]
+        return [np.array(cell[0]) for cell in result]
 
 
 def _title(op: Any) -> str:

@@ -150,8 +150,8 @@ def exact(
             return partial_posterior(Conditionals(model, budget), rng)
         search = Search(model, budget)
         solution = search.proposed(rng)
-        found = search.audit
-        return ExactPosterior(model, solution, verify(solution, found, rng), found)
+        result = search.audit
+        return ExactPosterior(model, solution, verify(solution, result, rng), result)
 
 
 class Search:

@@ -119,8 +119,8 @@ class ModelDensity:
 
     def _derivatives(self, names: Sequence[str]) -> dict[str, Any]:
         by_name = {point.name: point for point in self.points}
-        found = derivatives(self._total, [by_name[name] for name in names])
-        return dict(zip(names, found, strict=True))
+        result = derivatives(self._total, [by_name[name] for name in names])
+        return dict(zip(names, result, strict=True))
 
     @cached_property
     def _in_total(self) -> list[Any]:
@@ -207,7 +207,7 @@ class ModelDensity:
         ndims = [0] * len(self._in_total) + [term.type.ndim for term in self.terms]
         try:
             with np.errstate(all="ignore"):  # as above
-                found = self._values("", at)
+                result = self._values("", at)
         except np.linalg.LinAlgError:
             if number == 1:
                 return np.array([-np.inf]), np.zeros(1)
@@ -219,7 +219,7 @@ class ModelDensity:
             return np.concatenate([one, other]), np.concatenate([near, far])
         rows = [
             np.broadcast_to(x, (number, *x.shape[x.ndim - ndim :]))
-            for x, ndim in zip(found, ndims, strict=True)
+            for x, ndim in zip(result, ndims, strict=True)
         ]
         each = [self._added(row) for row in zip(*rows, strict=True)]
         return np.array([value for value, _ in each]), np.array([bound for _, bound in each])
@@ -238,8 +238,8 @@ class ModelDensity:
         size = len(self._in_total) + len(self.terms)
         direction = [np.asarray(along[name], dtype=float) for name in smooth]
         with np.errstate(all="ignore"):  # as above
-            found = run("", [*self.at(point), *direction])
-        (value, rounding), (slope, *in_slope) = self._added(found[:size]), found[size:]
+            result = run("", [*self.at(point), *direction])
+        (value, rounding), (slope, *in_slope) = self._added(result[:size]), result[size:]
         return Evaluation(value, rounding, float(slope), 2 * EPS * float(sum(in_slope)))
 
     @cached_property
