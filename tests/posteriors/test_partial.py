@@ -235,7 +235,7 @@ def test_values_of_the_rest_are_checked():
 def test_sampling_gives_the_posterior_of_the_full_model():
     model, _, _ = varying(centred=False)
     partial = bm.exact(model, partial=True, rng=RNG)
-    tree = partial.sample(1000, chains=4, rng=7, progressbar=False)
+    tree = partial.sample(2000, chains=4, rng=7, progressbar=False)
     named = [*model.free_RVs, *model.deterministics]
     assert set(tree.posterior) == {variable.name for variable in named}
     assert list(tree.observed_data) == ["y"]
