@@ -279,7 +279,7 @@ def categories(
             f"counts: columns must be the model's categories in the model's order "
             f"{levels}; got {block.columns}. Reorder the columns."
         )
-    names = None if isinstance(group, Split) else block.columns  # a block lists its own columns
+    names = block.columns
     own = numbered(size)
     if names and not levels and names != own and not {*own}.isdisjoint(names):
         raise DataError(

@@ -180,6 +180,39 @@ def classified(labels, rows):
     return found
 
 
+def of_words(block, s):
+    """Return the counts of classes, and in each class those of words."""
+    found = by_axis({"category": category_of(s.classes)}, "category", s.classes.counts)
+    part = s.features[block]
+    for own, counts in zip(part.coords["class"], part.counts, strict=True):
+        found |= {(own, w): float(n) for w, n in zip(category_of(part), counts, strict=True)}
+    return found
+
+
+def of_words_belief(block, b):
+    own = b.classes.categories
+    found = dict(zip(own, less(b.classes.alpha, own), strict=True))
+    part = b.blocks[block].belief
+    for c, alpha in zip(part.coords["class"], part.alpha, strict=True):
+        found |= {(c, w): a - 1 for w, a in zip(part.coords["category"], alpha, strict=True)}
+    return found
+
+
+def listed_words(labels, rows):
+    """Return the same of the columns that the model lists: it leaves out others."""
+    named = {"x", "class", *labels["feature"]}
+    return words(labels, [{k: n for k, n in row.items() if k in named} for row in rows])
+
+
+def words(_, rows):
+    found = Counter(row["class"] for row in rows)
+    for row in rows:
+        for label, n in row.items():
+            if label not in ("x", "class"):
+                found[row["class"], label] += n + 3
+    return found
+
+
 def of_mixture(s):
     """Return the same of distinct rows, all of known classes."""
     found = Counter()
@@ -309,6 +342,31 @@ FAMILIES = {
         ("class", "category", "feature"),
         partial(naive, kind=bm.NaiveBayesMixture), naive_data, of_mixture, of_mixture_belief,
         classified, in_files=False,
+    ),
+    "naive Bayes of listed columns of counts": Family(
+        ("class", "feature"),
+        lambda labels: bm.NaiveBayes(
+            classes(labels),
+            {"words": (
+                bm.DirichletCategorical(np.ones(len(labels["feature"]))),
+                bm.MultinomialCounts(list(labels["feature"])),
+            )},
+        ),
+        lambda labels, rows: (
+            table(labels, rows) + 3, np.array([row["class"] for row in rows], dtype=object)
+        ),
+        partial(of_words, "words"), partial(of_words_belief, "words"), listed_words,
+    ),
+    "naive Bayes of a table of counts": Family(
+        ("class", "feature"),
+        lambda labels: bm.NaiveBayes(
+            classes(labels), bm.DirichletCategorical(np.ones(len(labels["feature"])))
+        ),
+        lambda labels, rows: (
+            bm.MultinomialCounts(table(labels, rows) + 3),
+            np.array([row["class"] for row in rows], dtype=object),
+        ),
+        partial(of_words, ""), partial(of_words_belief, ""), words,
     ),
     "discriminant": Family(
         ("class", "feature"),
@@ -557,7 +615,7 @@ def test_a_statistic_of_other_columns_is_refused_by_a_prior(kind):
     other = first | {"feature": ("size", "pulse")}
     rows = [{"class": "yes", "category": "red", "size": 1, "pulse": 0}]
     statistic = naive(other, kind).statistic(naive_data(other, rows))
-    with pytest.raises(bm.DataError, match="must be of the same columns"):
+    with pytest.raises(bm.DataError, match=r"must be a statistic of the columns \['size', 'age'\]"):
         naive(first, kind).update(statistic)
 
 
@@ -569,3 +627,34 @@ def test_columns_chosen_by_number_keep_their_numbers(rows):
     )
     belief = model.update((rows, [0, 1])).blocks["bits"].belief
     assert belief.coords["feature"] == (1, 2)
+
+
+@pytest.mark.parametrize("kind", [bm.NaiveBayes, bm.NaiveBayesMixture])
+def test_a_table_of_counts_predicts_by_the_names_of_its_columns(kind):
+    """Another order of the same columns exchanged their counts, silently."""
+    counts = pd.DataFrame({"cat": [5, 1], "dog": [0, 2]})
+    turned, target = counts[["dog", "cat"]], np.array(["no", "yes"], dtype=object)
+    known = bm.DirichletCategorical([1, 1], ["no", "yes"])
+    table = kind(known, bm.DirichletCategorical([1, 1])).update(
+        (bm.MultinomialCounts(counts), target)
+    )
+    for read in (table.log_joint, table.log_predictive):
+        with pytest.raises(bm.DataError, match="columns must be the model's categories"):
+            read(bm.MultinomialCounts(turned))
+    words = bm.DirichletCategorical([1, 1]), bm.MultinomialCounts(["cat", "dog"])
+    listed = kind(known, {"words": words}).update((counts, target))
+    np.testing.assert_array_equal(listed.log_joint(turned), listed.log_joint(counts))
+
+
+def test_rows_of_a_block_have_the_columns_that_it_lists():
+    model = bm.NaiveBayes(
+        bm.DirichletCategorical([1, 1]), {"bits": (bm.BetaBernoulli(1, 1), ["a", "b"])}
+    )
+    with pytest.raises(bm.DataError, match="must have the 2 columns that the block lists"):
+        model.update(({"bits": [[0, 1, 1], [1, 1, 0]]}, [0, 1]))
+    frame = pd.DataFrame({"b": [0, 1], "a": [1, 1]})
+    with pytest.raises(bm.DataError, match=r"Select them: frame\[\['a', 'b'\]\]"):
+        model.update(({"bits": frame}, [0, 1]))
+    assert model.update(({"bits": frame[["a", "b"]]}, [0, 1])).blocks["bits"].belief.coords[
+        "feature"
+    ] == ("a", "b")

@@ -56,8 +56,13 @@ class Block:
     def check(self, coords: Coords, classes: DirichletCategorical) -> None:
         """Refuse the axes of a statistic of other classes, or columns, than these."""
         same(classes.coords["category"], next(iter(coords.values())), "classes")
-        if isinstance(self.columns, tuple) and "feature" in coords:
-            same(self.columns, coords["feature"], "columns")
+        if not isinstance(self.columns, tuple):
+            return
+        if (met := coords.get("feature", self.columns)) != self.columns:
+            raise DataError(
+                f"data: must be a statistic of the columns {list(self.columns)}, which the model "
+                f"lists; got one of {list(met)}. Make it with a model that lists the same."
+            )
 
     def __repr__(self) -> str:
         """Show what a user writes for a block."""
@@ -107,14 +112,28 @@ def block_of(value: Any, name: Hashable) -> Block:
         )
     if not isinstance(columns, Hashable):  # a list, an index or an array
         columns = tuple(columns.tolist() if isinstance(columns, np.ndarray) else columns)
-    if counted and not isinstance(belief, DirichletCategorical):
-        raise PriorError(f"features[{name!r}]: counts need a DirichletCategorical belief.")
-    if counted and callable(columns):
-        raise PriorError(
-            f"features[{name!r}]: columns that are counts must be listed, in the order of the "
-            "categories; got a function, which need not keep to an order."
-        )
+    if counted:
+        belief = _of_counts(belief, columns, f"features[{name!r}]")
     return Block(belief, columns, counted)
+
+
+def _of_counts(belief: FeatureFamily, columns: Any, argument: str) -> DirichletCategorical:
+    """Return a belief about counts, whose categories are the columns unless they have names."""
+    if not isinstance(belief, DirichletCategorical):
+        raise PriorError(f"{argument}: counts need a DirichletCategorical belief.")
+    if callable(columns):
+        raise PriorError(
+            f"{argument}: columns that are counts must be listed, in the order of the categories; "
+            "got a function, which need not keep to an order."
+        )
+    if not isinstance(columns, tuple) or belief.categories is not None:
+        return belief
+    size = belief.alpha.shape[-1]
+    if len(columns) != size:
+        raise PriorError(
+            f"{argument}: must list {size} columns, one for each alpha; got {len(columns)}."
+        )
+    return DirichletCategorical(belief.alpha, columns, belief.coords)
 
 
 def as_given(blocks: Mapping[str, Block]) -> dict[str, Any]:
@@ -247,7 +266,8 @@ class Classified:
             return belief
         result, rows = self._read(name)
         if isinstance(rows, MultinomialCounts) and "category" in belief.coords:
-            none: Any = MultinomialCounts(np.zeros((0, belief.alpha.shape[-1]), dtype=int))
+            empty = np.zeros((0, belief.alpha.shape[-1]), dtype=int)
+            none: Any = MultinomialCounts(Argument("counts", empty, result.columns))
         else:
             values = result.values[:0]
             empty = np.zeros(values.shape) if values.dtype == object else values
@@ -336,11 +356,20 @@ def _select(features: Any, block: Block, name: str) -> Any:
 def _labelled(found: Argument, block: Block) -> Argument:
     """Return rows whose columns have the labels that the block lists; others are refused."""
     listed = block.columns
-    if not isinstance(listed, tuple) or found.values.shape[1:] != (len(listed),):
+    if not isinstance(listed, tuple):
         return found
+    if found.values.shape[1:] != (len(listed),):
+        raise DataError(
+            f"{found.argument}: must have the {len(listed)} columns that the block lists; got rows "
+            f"of shape {found.values.shape[1:]}."
+        )
     if found.columns is None:
         return replace(found, columns=listed)
-    same(listed, tuple(found.columns), "columns")
+    if tuple(found.columns) != listed:
+        raise DataError(
+            f"{found.argument}: must have the columns that the block lists, {list(listed)}, in "
+            f"this order; got {list(found.columns)}. Select them: frame[{list(listed)}]."
+        )
     return found
 
 
