@@ -226,7 +226,9 @@ def _taken_out(whole: Array, part: Array, *, empty: bool) -> Array:
     missing = np.where(there, 0.0, 1.0)[..., None] * np.eye(whole.shape[-1])  # as if taken
     _, taken, own = np.linalg.svd(np.concatenate([inside, missing], -2), full_matrices=False)
     left = 1 - taken**2
-    kept = checked.left_over(-np.abs(left) if empty else left, 1 + taken**2, "factor")
+    # A rounding of P, which is about as large as W, counts more in W's shorter directions.
+    spread = size.max(-1, keepdims=True) / np.where(there, size, np.inf).min(-1, keepdims=True)
+    kept = checked.left_over(-np.abs(left) if empty else left, (1 + taken**2) * spread, "factor")
     root = np.sqrt(kept)[..., :, None] * own
     return triangle((root * np.where(there, size, 0.0)[..., None, :]) @ turn)
 

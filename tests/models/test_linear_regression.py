@@ -245,3 +245,16 @@ def test_polynomials_beyond_double_precision_are_refused(low, rows):
     belief = bm.LinearRegression.flat(11).update((X, np.sin(X[:, 1])))
     with pytest.raises(bm.PriorError, match="flat in the direction of"):
         belief.marginals()
+
+
+def test_rows_that_fit_perfectly_can_be_taken_out():
+    """Two rows are left of three columns: what rounding leaves below zero was refused."""
+    model = bm.LinearRegression(0, np.eye(3), 2, 1)
+    kept = model.statistic(([[1, 0, 2], [-1, 2, 1.0]], [-1.0, 1]))
+    gone = model.statistic(([[0, 1, 1], [2, 0, 0], [0, 0, -2.0]], [0.0, 0, -1]))
+    left = (kept + gone) - gone
+    np.testing.assert_allclose(
+        left.triangle().T @ left.triangle(), kept.triangle().T @ kept.triangle(), atol=1e-12
+    )
+    with pytest.raises(bm.DataError, match="must be among those that are there"):
+        kept - model.statistic(([[0, 1, 1.0]], [5.0]))
