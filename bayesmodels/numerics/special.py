@@ -69,6 +69,9 @@ def log_gamma_ratio(x: ArrayLike, step: ArrayLike) -> Array:
     """
     x, step = np.asarray(x, dtype=float), np.asarray(step, dtype=float)
     x, step = np.broadcast_arrays(x, step)
+    direct = gammaln(x + step) - gammaln(x)
+    if not (x >= _SERIES_FROM).any():
+        return np.where(step == 0, 0.0, direct)
     large = np.maximum(x, _SERIES_FROM)
     ratio = step / large
     # (x - 1/2) ln(1 + d/x) + d ln(x + d) - d + s(x + d) - s(x), and ln(1 + t) = t + (ln(1 + t) - t)
@@ -78,7 +81,6 @@ def log_gamma_ratio(x: ArrayLike, step: ArrayLike) -> Array:
         + step * np.log(large + step)
         + (stirling_remainder(large + step) - stirling_remainder(large))
     )
-    direct = gammaln(x + step) - gammaln(x)
     return np.where(step == 0, 0.0, np.where(x >= _SERIES_FROM, stirling, direct))
 
 
