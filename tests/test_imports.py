@@ -258,6 +258,7 @@ def test_unknown_names_are_attribute_errors():
         bayesmodels.nothing  # noqa: B018 - reading it is the test
 
 
+@pytest.mark.slow
 def test_numba_is_loaded_for_operations_that_it_knows_and_also_for_those_from_a_pickle():
     made = """
 import pickle, sys

@@ -45,6 +45,7 @@ def run(*args):
     return CliRunner().invoke(cli.main, ["calibrate", *args], env={"COLUMNS": "100"})
 
 
+@pytest.mark.slow
 def test_a_right_model_ends_with_0_and_goes_on_from_its_checkpoint(folder):
     found = run("trial.py:model", "--n", "100", "--checkpoint", "done.json")
     assert found.exit_code == 0

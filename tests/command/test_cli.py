@@ -121,7 +121,10 @@ def test_report_of_ones_own_file(table, args):
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("model", ["linear-regression", "logistic-regression"])
+@pytest.mark.parametrize(
+    "model",
+    ["linear-regression", pytest.param("logistic-regression", marks=pytest.mark.slow)],
+)
 def test_an_intercept_alone(table, model):
     (table / "one.csv").write_text("y\n1\n0\n1\n1\n")
     result = run("report", model, str(table / "one.csv"), "-o", str(table / "out.html"))
@@ -292,6 +295,7 @@ def _gone(group, seconds):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_the_command_that_a_report_shows_makes_the_same_report(table, monkeypatch):
     """Pasted into a terminal, quotes and all, it says the same of the same rows."""

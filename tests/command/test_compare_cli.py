@@ -77,6 +77,7 @@ def test_files_that_disagree_or_are_too_short_end_with_1(second, words):
     assert words in result.stdout
 
 
+@pytest.mark.slow
 def test_a_report_looks_as_asked():
     options = ["--html", "look.html", "--title", "Two samplers", "--notes", "Run on Monday."]
     result = run("one.nc", "other.zarr", *options, "--prob", "0.5", "--brief")

@@ -41,7 +41,7 @@ def printed(folder, monkeypatch):
 
 def some(names):
     """Let the slow suite have what takes seconds and looks like the others."""
-    slow = {"forty", "long", "classes-shared", "classes-naive"}
+    slow = {"forty", "long", "classes", "classes-shared", "classes-naive"}
     return [pytest.param(n, marks=[pytest.mark.slow] if n in slow else []) for n in names]
 
 
@@ -137,6 +137,7 @@ def test_a_number_has_the_digits_of_its_spread():
     assert beside(1e-10, 77.0) == "1.000e−10"
 
 
+@pytest.mark.slow
 def test_a_real_terminal_of_80_columns_is_used_to_its_end_and_no_farther():
     pty, termios, fcntl = (pytest.importorskip(name) for name in ("pty", "termios", "fcntl"))
     ours, theirs = pty.openpty()

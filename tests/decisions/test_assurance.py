@@ -61,6 +61,7 @@ def test_rows_of_ones_own():
     assert found.loc[20, "probability"] > 0.8
 
 
+@pytest.mark.slow
 def test_an_average_loss_is_acceptable_however_often_one_looks():
     """With truths from the prior, stopping does not bias a loss (Deng, Lu and Chen 2016)."""
     found = bm.decisions.stopping_rates(FLAT, batch=5, acceptable_loss=0.02, most=200, n=250, rng=1)
@@ -68,6 +69,7 @@ def test_an_average_loss_is_acceptable_however_often_one_looks():
     assert found.loc["stopped", "value"] > 0.9
 
 
+@pytest.mark.slow
 def test_a_larger_difference_is_found_sooner():
     how = {"batch": 10, "acceptable_loss": 0.005, "most": 300, "n": 100, "rng": 1}
     near = bm.decisions.stopping_rates(FLAT, {"theta": [0.1, 0.15]}, **how)["value"]

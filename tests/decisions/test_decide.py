@@ -135,7 +135,9 @@ def others(cdfs, i, x):
     return mpmath.fprod(cdf(x) for j, cdf in enumerate(cdfs) if j != i)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if "three" in n else ()) for n in CASES]
+)
 def test_more_groups_are_those_of_mpmath(name):
     exact, scipy_laws, points = of_case(name)
     pdfs, cdfs = zip(*exact, strict=True)

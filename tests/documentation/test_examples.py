@@ -13,7 +13,7 @@ FIGURE = re.compile(  # with its text
     r"^\.\. plot:: \.\./examples/(\S+)\n   :include-source: false\n   :alt: \S", re.MULTILINE
 )
 
-SLOW = ("closed_form", "generative_or_discriminative", "wine")
+SLOW = ("closed_form", "fitness", "generative_or_discriminative", "wine")
 EXAMPLES = [
     pytest.param(
         path,

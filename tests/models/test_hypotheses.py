@@ -270,7 +270,7 @@ SETS = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     sets=SETS,
     rows=st.lists(st.sampled_from(ITEMS), max_size=6),

@@ -40,6 +40,7 @@ def prior_model(df, scale, kappa=1.0):
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [(), (2,)])
 def test_operations_agree_in_python_and_in_numba_and_invert_each_other(batch):
     roots = ROOTS if batch else ROOTS[0]
@@ -58,6 +59,7 @@ def test_operations_agree_in_python_and_in_numba_and_invert_each_other(batch):
     np.testing.assert_allclose((roots @ (mu - centre)[..., None])[..., 0], z, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_packed_entries_fill_the_lower_triangle_row_by_row():
     entries = RNG.normal(size=(2, 6))
     packed = pt.tensor(shape=entries.shape)
@@ -162,6 +164,7 @@ def test_forward_undoes_backward():
         np.testing.assert_allclose(one.eval(mode=IN_PYTHON), free[name].data, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [PRIOR, SHARED], ids=repr)
 def test_what_is_sampled_is_the_same_in_python_and_in_numba(prior):
     """Compiled loops see shapes that Python would broadcast."""
@@ -176,6 +179,7 @@ def test_what_is_sampled_is_the_same_in_python_and_in_numba(prior):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_as_many_roots_as_vectors():
     root, point = pt.tensor(shape=(1, 3, 3)), pt.tensor(shape=(2, 3))
     located = pytensor.function(

@@ -993,6 +993,7 @@ def refuse(*_, **__):
     raise AssertionError(msg)
 
 
+@pytest.mark.slow
 def test_sparse_counts_stay_sparse(monkeypatch):
     rng = np.random.default_rng(1)
     n, words = 2_000, 50_000

@@ -100,6 +100,7 @@ def schools(awkward, *, loop):
         pm.Poisson("count", pm.math.exp(theta[-1]), observed=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("awkward", [False, True])
 def test_one_of_a_loop_may_be_integrated_and_another_not(awkward):
     found = [

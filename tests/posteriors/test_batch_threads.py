@@ -27,6 +27,7 @@ def integrated():
     return found, found.leave_one_out()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("two_threads")
 def test_threads_change_no_number(monkeypatch):
     found, rows = integrated()

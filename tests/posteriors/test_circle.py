@@ -55,6 +55,7 @@ def test_an_integral_goes_once_around(case):
     assert posterior.marginals()["mu"].cdf(np.pi) == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_an_angle_beside_other_variables():
     data = np.array([0.3, 0.8, -0.2])
     with pm.Model() as model:

@@ -74,6 +74,7 @@ def sites():
     pm.Binomial("seen", n[:, None], p, observed=COUNTS)
 
 
+@pytest.mark.slow
 def test_numbers_at_several_sites_of_unknown_detection_are_summed_out():
     n = np.arange(150)
 

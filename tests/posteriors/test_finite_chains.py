@@ -100,6 +100,7 @@ def binomials():
         pm.Poisson(f"y{i}", 0.5 + x, observed=i)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("declare", [triples, binomials])
 def test_other_graphs_are_as_if_all_configurations_were_added_up(declare):
     model = built(declare)
@@ -169,6 +170,7 @@ def unknown(y):
     chain(y, moves, means, pm.HalfNormal("sd", 2.0))
 
 
+@pytest.mark.slow
 def test_a_chain_is_summed_out_of_a_model_with_continuous_variables():
     y = rows(30)
     partial = bm.exact(built(unknown, y), partial=True, rng=RNG)
@@ -203,6 +205,7 @@ def test_finite_variables_that_depend_on_each_other_too_much_remain():
     assert (partial.integrated, partial.remaining) == (("mean",), ("x",))
 
 
+@pytest.mark.slow
 def test_its_slopes_are_differences():
     partial = bm.exact(built(unknown, rows(12)), partial=True, rng=RNG)
     value, slope = partial.model.compile_logp(), partial.model.compile_dlogp()
@@ -282,6 +285,7 @@ def two_changes(rates=None):
     pm.Poisson("y", rate[number], observed=COUNTS)
 
 
+@pytest.mark.slow
 def test_two_changes_of_unknown_rates_are_added_up_with_the_rates_given_them():
     n, sums = len(COUNTS), np.concatenate([[0], np.cumsum(COUNTS)])
     logs, means = np.empty((n, n)), np.empty((n, n, 3))
@@ -302,6 +306,7 @@ def test_two_changes_of_unknown_rates_are_added_up_with_the_rates_given_them():
     assert given["posterior_predictive"]["y"].shape == (1, 10, n)
 
 
+@pytest.mark.slow
 def test_one_pair_of_changes_with_a_law_of_its_own_is_seen_among_many():
     def declare():
         two_changes()

@@ -14,7 +14,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLA
 SECONDS = 12.0
 QUICK = {
     "logistic regression",
-    "eight schools",
     "share with a prior of ones own",
     "stairs by a floor",
 }

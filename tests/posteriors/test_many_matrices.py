@@ -56,6 +56,7 @@ def test_one_system_for_many_right_sides():
     np.testing.assert_allclose(together[0], alone[0], rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_normal_blocks():
     matrix = 2.5 * np.eye(6) - np.eye(6, k=1) - np.eye(6, k=-1)
     precision = sparse_precision(matrix != 0, np.ones(6), RNG)

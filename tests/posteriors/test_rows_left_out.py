@@ -2,6 +2,7 @@
 
 import numpy as np
 import pymc as pm
+import pytest
 from numpy.polynomial.legendre import leggauss
 from scipy import stats
 from scipy.special import logsumexp
@@ -11,6 +12,7 @@ import bayesmodels as bm
 RNG = np.random.default_rng(20261126)
 
 
+@pytest.mark.slow
 def test_rows_left_out_of_an_orthogonal_design():
     """With all rows the slope does not move with the level; without one of them it does."""
     x, y = np.tile([-1.0, 1.0], 5), RNG.normal(size=10)

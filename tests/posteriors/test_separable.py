@@ -4,6 +4,7 @@ import numpy as np
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
+import pytest
 from pytensor.graph.traversal import ancestors
 
 import bayesmodels as bm
@@ -67,6 +68,7 @@ def test_where_a_check_fails_the_density_is_zero():
         assert pytensor.function([s], value, mode="FAST_COMPILE")(-0.5) == -np.inf
 
 
+@pytest.mark.slow
 def test_rows_are_not_in_the_density_that_remains():
     with pm.Model() as model:
         spread, noise = pm.HalfNormal("spread", 1), pm.HalfNormal("noise", 1)

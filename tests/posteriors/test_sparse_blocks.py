@@ -122,6 +122,7 @@ def test_sparse_blocks_are_what_dense_algebra_gives(name):
     assert posterior.log_density(points) == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_a_chain_is_read_off_few_slopes():
     with pm.Model() as model:
         chain()
@@ -186,6 +187,7 @@ def test_digits_that_are_lost_are_about_those_of_the_dense_condition():
     assert block.digits_lost() == pytest.approx(dense.digits_lost(), abs=1)
 
 
+@pytest.mark.slow
 def test_given_unknown_scales_the_chain_is_integrated_out_by_its_structure():
     with pm.Model() as model:
         walk, noise = pm.HalfNormal("walk", 2), pm.HalfNormal("noise", 2)

@@ -40,6 +40,9 @@ SLOW = {  # a second and more
     "a season and a trend as processes",
     "a local level as a list of variables",
     "a vector autoregression with noise",
+    "a process about a line by its marginal law",
+    "factors of rows with missing numbers",
+    "red balls among those drawn",
     "two walks whose steps are correlated",
     "brownian motion on a phylogeny",
 }

@@ -96,6 +96,7 @@ def test_a_mode_inside_is_the_whole_laws_and_at_an_end_there_is_none():
             solved(entry).mode()
 
 
+@pytest.mark.slow
 def test_the_sentences_name_law_and_interval():
     said = {
         "uniform_mean": "mu has a normal law with mean 173, sd 3.02372 for mu in (150, 200).",
@@ -165,6 +166,7 @@ def test_a_truncated_law_given_the_rest_is_not_integrated_out():
         bm.exact(build(), partial=True, rng=1)
 
 
+@pytest.mark.slow
 def test_sample_and_compare_take_it_like_any_other():
     model = intervals.truncated_gamma_rate.build()
     with model:

@@ -21,6 +21,7 @@ def test_integrated_from_a_start_that_is_given():
     np.testing.assert_allclose(found.log_evidence, np.log(evidence), rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pymc.exceptions.ImputationWarning")
 def test_a_function_of_missing_rows_where_a_start_is_given():
     with pm.Model() as model:
@@ -31,6 +32,7 @@ def test_a_function_of_missing_rows_where_a_start_is_given():
     np.testing.assert_array_equal(drawn["twice"][..., 1], 2 * drawn["y_unobserved"][..., 0])
 
 
+@pytest.mark.slow
 def test_an_integral_is_of_the_data_it_was_made_with():
     def counts():
         with pm.Model() as model:
@@ -83,6 +85,7 @@ def test_no_density_out_of_order():
     np.testing.assert_allclose(log_density, [-np.inf, known], rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("y", [[1.0, 2], [1, 1.3, 4]])
 def test_a_row_left_out_that_held_the_scale_has_an_error_that_says_so(y):
     def normal(y):
@@ -107,6 +110,7 @@ def test_a_step_where_all_elements_are_large_is_found(size):
         bm.exact(model, rng=1)
 
 
+@pytest.mark.slow
 def test_where_an_offset_leaves_no_digits_to_tell_what_is_normal_it_is_said_of_what():
     group = np.arange(48) % 6
     with pm.Model() as model:

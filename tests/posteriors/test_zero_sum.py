@@ -163,6 +163,7 @@ def test_the_density_is_with_respect_to_the_subspace(case):
     assert (found.log_density(draws | {"e": draws["e"] + 0.01}) == -np.inf).all()
 
 
+@pytest.mark.slow
 def test_names_dims_and_draws_are_those_of_the_model():
     found = bm.exact(two_axes(), rng=1)
     tree = found.to_datatree(50, 2, 1)
@@ -228,6 +229,7 @@ def unknown_scales(scale=half_normal, times=1):
     return model
 
 
+@pytest.mark.slow
 def test_in_part_the_law_given_the_rest_is_the_dense_one():
     part = bm.exact(unknown_scales(), partial=True, rng=1)
     assert part.integrated == ("e", "mu")
@@ -265,6 +267,7 @@ def quadrature():
     return logsumexp(each), mean, np.sqrt(p @ (variances + (means - mean) ** 2))
 
 
+@pytest.mark.slow
 def test_integrals_are_those_of_quadrature():
     found = bm.integrate(unknown_scales(), rng=1)
     assert found.integrated == ("e", "mu")
@@ -278,6 +281,7 @@ def test_integrals_are_those_of_quadrature():
     assert np.isfinite(found.log_density(draws)).all()
 
 
+@pytest.mark.slow
 def test_what_is_not_normal_remains_as_it_was():
     with pm.Model() as model:
         e = pm.ZeroSumNormal("e", sigma=1, shape=3)
@@ -303,6 +307,7 @@ def test_a_start_that_is_given_is_kept():
     assert bm.exact(model, partial=True, rng=1).integrated == ("e",)
 
 
+@pytest.mark.slow
 def test_new_data_have_draws_under_the_same_name():
     data = NewData(one_factor())
     draws = posterior(data, "exact", np.random.default_rng(1)).given(np.random.default_rng(2))

@@ -83,6 +83,7 @@ def test_what_is_simulated_and_solved_does_not_hang_on_how_data_are_given(case):
     np.testing.assert_equal(shared, plain)
 
 
+@pytest.mark.slow
 def test_ranks_are_those_of_plain_arrays():
     plain = bm.calibrate(models.level(), n=100, draws=20, rng=1)
     with models.data_shared():
@@ -202,6 +203,7 @@ def test_a_model_has_the_same_digest_every_time():
     assert one == two != Anatomy.of(NewData(models.visits(3)).model).digest()
 
 
+@pytest.mark.slow
 def test_ways_to_the_posterior_are_tried_in_order():
     rng = np.random.default_rng(1)
     assert best_rung(models.coin(), None, rng) == "exact"
@@ -235,6 +237,7 @@ def test_quantities_have_the_labels_of_the_model_in_its_order():
     ]
 
 
+@pytest.mark.slow
 def test_copies_in_a_symmetric_matrix_are_one_quantity():
     with pm.Model() as model:
         precision = pm.Wishart("precision", nu=5, V=np.eye(2))
@@ -246,6 +249,7 @@ def test_copies_in_a_symmetric_matrix_are_one_quantity():
     ]
 
 
+@pytest.mark.slow
 def test_calibration_goes_on_where_it_was_stopped_and_other_models_are_refused(tmp_path):
     settings = {"rng": 8, "draws": 20, "checkpoint": tmp_path / "visits.json"}
     some = bm.calibrate(models.visits(), n=100, **settings)
@@ -400,6 +404,7 @@ def of_as_many_as_data():
     pm.Normal("y", mu, 1, observed=pm.math.log(d), dims="row")
 
 
+@pytest.mark.slow
 def test_shapes_of_data_may_stand_anywhere_and_data_may_be_observed_as_functions_of_them():
     assert bm.calibrate(of_as_many_as_data(), n=100, draws=20, rng=1).outcome == "agree"
 

@@ -66,6 +66,7 @@ def test_the_probability_of_the_largest_is_that_of_a_decision():
     assert answer._groups(posterior, "theta", 0.89)[-1].endswith(f" {said}")
 
 
+@pytest.mark.slow
 def test_rows_are_classified_by_the_others():
     """Each row's class from a belief that was updated with all other rows."""
     given = SAMPLES["flowers"]()

@@ -49,6 +49,7 @@ def test_the_page_calls_nothing_exact_but_the_mode():
     assert "Newton: 5 steps, arrived" in text
 
 
+@pytest.mark.slow
 def test_counts_of_successes_and_names_that_are_no_markup():
     hostile = "<img src=x onerror=alert(1)>"
     model = bm.LogisticRegression([0, 0], 4, features=["intercept", hostile])

@@ -60,6 +60,7 @@ def test_chains_that_are_stuck_are_plain_values_too():
         json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.mark.slow
 def test_what_there_is_to_know_of_both_sets():
     found = DRAWS["two_sets"]()
     facts = dict(draws_validation.sets(found))

@@ -272,6 +272,7 @@ def script(text):
     return unescape(found)
 
 
+@pytest.mark.slow
 def test_how_to_make_it_again(monkeypatch, tmp_path):
     """What the page shows runs when it is pasted below prior and data."""
     made = SAMPLES["vectors"]()

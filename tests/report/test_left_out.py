@@ -84,6 +84,7 @@ def test_a_sparse_table_has_the_exact_value():
     assert "sparse table" in found.parts[1]
 
 
+@pytest.mark.slow
 def test_a_posterior_that_is_improper_without_a_row():
     X = np.array([[1.0, 0], [1, 1], [1, 2], [1, 2]])
     sample = report(bm.LinearRegression.flat(2), (X, np.array([1.0, 2, 4, 5])))

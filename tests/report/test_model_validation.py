@@ -93,6 +93,7 @@ def no_form():
     return model
 
 
+@pytest.mark.slow
 def test_without_a_closed_form_draws_agree_with_what_was_integrated():
     found = of_model(no_form)
     assert found.outcome == "agree"
@@ -109,6 +110,7 @@ def test_without_a_closed_form_draws_agree_with_what_was_integrated():
     assert values["log_evidence"] == pytest.approx(np.log(mass.sum() * (w[1] - w[0])), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_wrong_draws_of_what_was_integrated_are_told():
     wrong = of_model(no_form, shift=0.3)
     assert wrong.outcome == "disagree"

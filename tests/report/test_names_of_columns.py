@@ -78,6 +78,7 @@ MODELS = {  # columns, the last one the target, and options that name columns
     "gamma-poisson": (["group", "one", "count"], {"by": "group", "exposure": "count"}),
     "gamma-exponential": (["group", "one", "count"], {"by": "group", "observed": "one"}),
 }
+SLOW = ("discriminant-full", "discriminant-shared")
 
 
 def found(model, names, *, declared):
@@ -104,7 +105,10 @@ def found(model, names, *, declared):
     return after.summary().to_numpy(dtype=float), evidence, after.summary().index, heads
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "model",  # those with covariances take seconds
+    [pytest.param(m, marks=pytest.mark.slow if m in SLOW else ()) for m in MODELS],
+)
 def test_no_name_of_a_column_changes_a_number_or_is_lost(model):
     columns, _ = MODELS[model]
     width = len(columns)

@@ -69,6 +69,7 @@ def test_several_starts_side_by_side_end_where_they_end_alone():
     assert [o.found for o in found.optima] == [o.found for o in wanted.optima]
 
 
+@pytest.mark.slow
 def test_known_classes_weights_files_and_functions(tmp_path):
     labelled = FRAME.assign(**{"class": FRAME["class"].astype("Int64")})
     path = tmp_path / "rows.parquet"

@@ -8,6 +8,7 @@ from bayesmodels.testing.budget import FALSE_ALARMS, FEWEST
 from tests.testing.planted import BUGS, run
 
 
+@pytest.mark.slow
 def test_fifty_right_assertions_pass_within_the_budget(tmp_path):
     found = run(7, None, f"--bayesmodels-verdicts={tmp_path / 'all.json'}")
     assert (found.passed, found.wrong, found.broken) == (50, [], [])
