@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 import bayesmodels as bm
 from tests.fuzz.targets import STATISTICS, TARGETS, body, forged_case, signed
 
-EXAMPLES = {"data": 1500, "arguments": 500, "files": 1500, "forged files": 2500}
+EXAMPLES = {"data": 1500, "arguments": 500, "files": 500, "forged files": 2500}
 
 
 def test_the_forger_knows_the_checksum(tmp_path):

@@ -123,7 +123,8 @@ def test_what_is_no_model():
 def test_the_tree_is_laid_out_as_pymcs_own():
     model = line()
     ours = bm.sample(model, 25, chains=2, rng=1)
-    theirs = pm.sample(25, tune=100, chains=2, model=model, random_seed=1, progressbar=False)
+    settings = {"tune": 100, "chains": 2, "cores": 1, "random_seed": 1, "progressbar": False}
+    theirs = pm.sample(25, model=model, **settings)
     assert set(ours.children) == set(theirs.children)
     assert set(ours.posterior.data_vars) == set(theirs.posterior.data_vars)
     for name, values in theirs.posterior.data_vars.items():
@@ -155,18 +156,13 @@ def test_a_seed_gives_the_same_draws_with_an_empty_and_with_a_warm_cache(tmp_pat
     program = """if True:
         import hashlib, numpy as np, pymc as pm, bayesmodels as bm
         rows = np.random.default_rng(3).normal(2, 1, 50)
-        table = np.random.default_rng(4).normal(size=(50, 4))
-        line = bm.LinearRegression(np.zeros(4), np.eye(4), 2, 1)
         with pm.Model() as model:
             m, t = pm.Normal("m"), pm.HalfNormal("t")
             each = pm.Normal("each", m, t, shape=50)
             pm.StudentT("y", 4, mu=each, sigma=1, observed=rows)
-        for tree in (
-            bm.mcmc_draws(line, (table, rows), draws=200, tune=200, rng=1),
-            bm.sample(model, 200, tune=200, chains=2, rng=1, progressbar=False),
-        ):
-            for name, values in tree.posterior.data_vars.items():
-                print(name, hashlib.sha256(values.to_numpy().tobytes()).hexdigest())
+        tree = bm.sample(model, 200, tune=200, chains=2, rng=1, progressbar=False)
+        for name, values in tree.posterior.data_vars.items():
+            print(name, hashlib.sha256(values.to_numpy().tobytes()).hexdigest())
     """
     environment = {**os.environ, "PYTENSOR_FLAGS": f"base_compiledir={tmp_path}"}
     empty, warm = (
@@ -179,5 +175,5 @@ def test_a_seed_gives_the_same_draws_with_an_empty_and_with_a_warm_cache(tmp_pat
         ).stdout
         for _ in range(2)
     )
-    assert len(empty.splitlines()) == 5
+    assert len(empty.splitlines()) == 3
     assert empty == warm

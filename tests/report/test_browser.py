@@ -47,9 +47,16 @@ def show(browser, tmp_path):
     return show
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [DESKTOP, PHONE])
-@pytest.mark.parametrize("name", [*SAMPLES, *DRAWS, "integrated"])
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),  # in pairs
+    [
+        (name, width, scheme)
+        for number, name in enumerate([*SAMPLES, *DRAWS, "integrated"])
+        for width, scheme in zip(
+            (DESKTOP, PHONE), ("light", "dark")[:: 1 if number % 2 else -1], strict=True
+        )
+    ],
+)
 def test_a_page_fits_is_silent_accessible_and_loads_nothing(browser, show, name, width, scheme):
     from axe_selenium_python import Axe
 
