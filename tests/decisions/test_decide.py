@@ -304,7 +304,10 @@ def test_groups_that_depend_on_each_other_are_drawn():
     found = bm.decide(posterior, rng=1)
     assert (found.how, found.quantity) == ("draws", "w")
     # Exact means stand in the table.
-    np.testing.assert_array_equal(found.table()["mean"], posterior.mean()["w"])
+    table = found.table()
+    np.testing.assert_array_equal(table["mean"], posterior.mean()["w"])
+    np.testing.assert_array_equal(table["best"], found.best)
+    np.testing.assert_array_equal(table["expected_loss"], found.expected_loss)
     assert "Monte-Carlo error" in found.sentences()[-1]
 
 
