@@ -212,17 +212,6 @@ def test_pymc_draws_the_prior_that_scipy_draws():
     assert (stats.kstest(laws["mu"].cdf(mu), "uniform").pvalue > 1e-4).all()
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-def test_nuts_draws_the_prior():
-    with prior_model(6.0, SCALE):
-        tree = pm.sample(1000, tune=1000, chains=4, random_seed=3, progressbar=False)
-    assert not tree.sample_stats.diverging.any()
-    law = bm.NormalInverseWishart(np.zeros(3), 1, 6, SCALE)
-    verdict = bm.compare(law, tree)
-    assert verdict.outcome == "agree", verdict
-
-
 def test_pymc_draws_hardly_any_degrees_of_freedom():
     """Many draws of Sigma are singular to rounding."""
     mu = pm.draw(prior_model(2.05, SCALE)["mu"], 500, random_seed=1, mode=IN_PYTHON)

@@ -129,7 +129,6 @@ def a_rare_link(levels):
 
 TWO_LEVELS = a_rare_offset(2)
 FORTY_LEVELS = a_rare_offset(40)
-THOUSAND_LEVELS = a_rare_offset(1000)
 LINK_OF_TWO = a_rare_link(2)
 LINK_OF_FORTY = a_rare_link(40)
 LINK_OF_A_THOUSAND = a_rare_link(1000)

@@ -267,11 +267,10 @@ def test_calibration_goes_on_where_it_was_stopped_and_other_models_are_refused(t
 
 
 @pytest.mark.slow  # other processes import, and compile, everything anew
-@pytest.mark.parametrize("build", [models.half_level, models.unknown_noise])
-def test_ranks_do_not_depend_on_the_number_of_processes(build):
+def test_ranks_do_not_depend_on_the_number_of_processes():
     settings = {"n": 110, "rng": 8, "draws": 20}
-    one = bm.calibrate(build(), **settings)
-    two = bm.calibrate(build(), **settings, cores=2)
+    one = bm.calibrate(models.unknown_noise(), **settings)
+    two = bm.calibrate(models.unknown_noise(), **settings, cores=2)
     assert one.u.equals(two.u)
 
 

@@ -64,7 +64,8 @@ QUICK = ("coin", "statistic")
 
 
 @pytest.fixture(
-    params=[s if s in QUICK else pytest.param(s, marks=pytest.mark.slow) for s in KINDS]
+    scope="module",  # all tests of a page stand together, and one process makes it
+    params=[s if s in QUICK else pytest.param(s, marks=pytest.mark.slow) for s in KINDS],
 )
 def name(request):
     return request.param
