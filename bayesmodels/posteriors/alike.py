@@ -42,7 +42,7 @@ class _Term:
     form: Any
 
 
-def together(terms: Sequence[Any]) -> list[Any]:
+def stacked(terms: Sequence[Any]) -> list[Any]:
     """Return terms that add up to the same, of which those of one form are one."""
     forms: dict[Any, list[_Term]] = {}
     for term in map(_taken_apart, terms):

@@ -26,12 +26,12 @@ from bayesmodels.posteriors.density import compiled, in_double, plain, written_i
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import drawn
 from bayesmodels.posteriors.nowhere import nowhere
-from bayesmodels.posteriors.support import listed, not_whole, one_to_one, shaped, supports
+from bayesmodels.posteriors.support import listed, one_to_one, refuse_integer, shaped, supports
 from bayesmodels.posteriors.support.kind import Support
 
 pt: Any = tensor  # its functions have no types
 
-_TOGETHER = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
+_BATCH = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
 _SHARE = 1e-3  # in units of which probabilities are known at least
 MOST_LEVELS = 2**13
 """Configurations of finite variables that are added up."""
@@ -66,7 +66,7 @@ class BatchDensity:
         self.natural, model = natural, natural.model
         self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
         for rv in model.free_RVs:
-            not_whole(rv)
+            refuse_integer(rv)
         whole = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
         self.finite = [_known(model, name) for name in whole]
         self.levels = self._levels()
@@ -106,8 +106,8 @@ class BatchDensity:
         points, terms = self.natural.points, self.natural.named
         values = model.replace_rvs_by_values([model[p.name] for p in points])
         at = {p: pt.cast(v, p.dtype) for p, v in zip(points, values, strict=True)}
-        made = clone_replace(list(terms.values()), at, rebuild_strict=False)
-        result: dict[str, Any] = dict(zip(terms, made, strict=True))
+        moved_terms = clone_replace(list(terms.values()), at, rebuild_strict=False)
+        result: dict[str, Any] = dict(zip(terms, moved_terms, strict=True))
         moved = {rv: own for rv, own in model.rvs_to_transforms.items() if own is not None}
         jacobians = [
             own.log_jac_det(model.rvs_to_values[rv], *rv.owner.inputs) for rv, own in moved.items()
@@ -176,10 +176,10 @@ class BatchDensity:
         def at(which: int) -> Callable[[Array], Array]:
             def of(t: Array) -> Array:
                 t = np.asarray(t, dtype=float)
-                given = np.repeat(t.reshape(-1, 1), own, 1).reshape(-1, *self.shapes[name])
+                rows = np.repeat(t.reshape(-1, 1), own, 1).reshape(-1, *self.shapes[name])
                 with np.errstate(all="ignore"):
-                    result = np.asarray(run(given)[which])
-                return result.reshape(len(given), -1)[:, element].reshape(t.shape)
+                    result = np.asarray(run(rows)[which])
+                return result.reshape(len(rows), -1)[:, element].reshape(t.shape)
 
             return of
 
@@ -258,7 +258,7 @@ class BatchDensity:
         self, points: Array, some: Callable[[Array], tuple[Array, Array]]
     ) -> tuple[Array, Array]:
         """Return what some points after the other give, on several threads if there are many."""
-        many = max(1, _TOGETHER // self.cost)
+        many = max(1, _BATCH // self.cost)
         pieces = [points[at : at + many] for at in range(0, len(points), many)]
         result = zip(*gathered(some, pieces, len(points) * self.cost), strict=True)
         logs, numbers = map(np.concatenate, result)

@@ -49,16 +49,16 @@ class Variable:
 
 def substituted(terms: Mapping[str, Any], values: Mapping[Any, Any]) -> dict[str, Any]:
     """Return log terms with expressions in the place of their inputs, checked for their shapes."""
-    made = {}
+    replacements = {}
     for old, new in values.items():
         try:
-            made[old] = old.type.filter_variable(pt.cast(pt.as_tensor(new), old.dtype))
+            replacements[old] = old.type.filter_variable(pt.cast(pt.as_tensor(new), old.dtype))
         except TypeError as error:
             raise DataError(
                 f"transform: {old.name} must have {old.type.ndim} axes of shape {old.type.shape}; "
                 f"got shape {pt.as_tensor(new).type.shape}."
             ) from error
-    return dict(zip(terms, clone_replace(list(terms.values()), made), strict=True))
+    return dict(zip(terms, clone_replace(list(terms.values()), replacements), strict=True))
 
 
 def log_jacobians(

@@ -49,13 +49,13 @@ class Anatomy:
 
         graph, _ = fgraph_from_model(model)
         nodes = graph.toposort()
-        met = dict.fromkeys(
+        variables = dict.fromkeys(
             [*graph.inputs, *(x for node in nodes for x in (*node.inputs, *node.outputs))]
         )
-        number = {x: k for k, x in enumerate(met)}
+        number = {x: k for k, x in enumerate(variables)}
         lines = [f"{node.op} {[number[x] for x in node.inputs]}" for node in nodes]
         lines.append(str([number[x] for x in graph.outputs]))
-        constants = [x for x in met if isinstance(x, Constant)]
+        constants = [x for x in variables if isinstance(x, Constant)]
         lines.append(str([x.type for x in constants]))
         # A transform shows where it lies in memory.
         form = re.sub(r" at 0x[0-9a-f]+", "", "\n".join(lines))

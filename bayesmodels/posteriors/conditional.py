@@ -27,6 +27,7 @@ from bayesmodels.posteriors.gradient import Field, Point
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.nowhere import nowhere
 from bayesmodels.posteriors.support import supports
+from bayesmodels.posteriors.support.kind import Support
 from bayesmodels.posteriors.zero_sum import ZeroSum, in_coordinates, zero_sums
 
 Group = list[tuple[str, int]]
@@ -47,7 +48,7 @@ _POINTS, _DECADES, _FEW = 3, 4, 10
 MOST_RESTS, MOST_ONE_BY_ONE = 2**13, 2**9
 """Configurations of finite variables that remain, for each of which a block's law is looked at: all
 at once, and one by one."""
-MANY = 30
+BATCHED = 30
 """Points from which on they are looked at all at once."""
 
 
@@ -55,9 +56,9 @@ class Conditionals:
     """A model's joint log density with any of its variables held at given values.
 
     Of the `original` model those variables that sum to zero that are in `sums`, all by default, are
-    their coordinates in `model`.
-    `supports` has the variables that may be in a block, `finite` those with few values, and
-    `reasons` why others may not that the `density` has no slopes by.
+    their coordinates in `model`. `finite` has the supports of variables with few values. The
+    density is derived when it is first asked for: if finite variables are summed out and all others
+    stay as they are, not in these coordinates too.
     """
 
     def __init__(
@@ -66,13 +67,30 @@ class Conditionals:
         self.zero_sums = zero_sums(model) if sums is None else sums
         self.original, model = model, in_coordinates(frozen(model), self.zero_sums)
         self.model = model
-        known = {s.name: s for s in supports(model, all_known=False)}
-        self.finite = {n: s for n, s in known.items() if s.finite and s.size}
-        wanted = [n for n, s in known.items() if s.kind.families and s.size]
-        self.density = ModelDensity(model, by=wanted, budget=budget)
-        self.supports = {name: known[name] for name in self.density.names}
-        self.points, self.reasons = self.density.points, self.density.reasons
-        self._natural = natural_values(model)
+        self.budget = budget
+        self._known = {s.name: s for s in supports(model, all_known=False)}
+        self.finite = {n: s for n, s in self._known.items() if s.finite and s.size}
+
+    @cached_property
+    def density(self) -> ModelDensity:
+        """The joint density, with slopes by the variables that may be in a block."""
+        wanted = [n for n, s in self._known.items() if s.kind.families and s.size]
+        return ModelDensity(self.model, by=wanted, budget=self.budget)
+
+    @cached_property
+    def supports(self) -> dict[str, Support]:
+        """The supports of the variables that may be in a block."""
+        return {name: self._known[name] for name in self.density.names}
+
+    @cached_property
+    def reasons(self) -> dict[str, str]:
+        """Why other variables may not be in a block."""
+        return dict(self.density.reasons)
+
+    @property
+    def points(self) -> list[Any]:
+        """Inputs of the density's graph, one a free variable."""
+        return self.density.points
 
     def given(self, names: Sequence[str], rest: Mapping[str, NDArray[Any]]) -> Field:
         """Return the field over some variables, with all others held."""
@@ -103,6 +121,10 @@ class Conditionals:
         return s.lowest + (value - s.lowest + moves) % s.levels
 
     @cached_property
+    def _natural(self) -> Any:
+        return natural_values(self.model)
+
+    @cached_property
     def _start(self) -> Point:
         return self.model.initial_point(random_seed=0)
 
@@ -119,39 +141,39 @@ class Conditionals:
             return False
 
     @cached_property
-    def _met(self) -> tuple[Any, dict[str, NDArray[np.intp]]]:
+    def _meetings(self) -> tuple[Any, dict[str, NDArray[np.intp]]]:
         """Which elements meet in a summand, and which columns are those of each variable."""
         point = self.somewhere(np.random.default_rng(0))
         return self.density.dependence(point).meetings, self.density.columns(point)
 
     def _rows(self, names: Iterable[str]) -> Any:
         """Return which elements meet, in those summands that have some variables."""
-        met, own = self._met
-        return met[met[:, np.concatenate([own[name] for name in names])].sum(1) > 0]
+        meetings, columns = self._meetings
+        return meetings[meetings[:, np.concatenate([columns[name] for name in names])].sum(1) > 0]
 
     @property
-    def _whole(self) -> list[str]:
+    def _integers(self) -> list[str]:
         """Variables that are whole numbers."""
         return [p.name for p in self.points if np.dtype(p.dtype).kind in "iub"]
 
     def linked(self, names: Sequence[str]) -> Any:
         """Return which elements of variables meet in a summand that has whole numbers too."""
         size = sum(self.supports[name].size for name in names)
-        if not self._whole:
+        if not self._integers:
             return csr_array((size, size), dtype=bool)
-        _, own = self._met
-        rows = self._rows(self._whole)[:, np.concatenate([own[name] for name in names])]
+        _, columns = self._meetings
+        rows = self._rows(self._integers)[:, np.concatenate([columns[name] for name in names])]
         return csr_array(rows.T @ rows > 0)
 
     def unbounded(self, names: Sequence[str]) -> list[str]:
         """Return whole numbers without a known range that meet variables in a summand."""
-        rows, (_, own) = self._rows(names), self._met
-        infinite = [name for name in self._whole if name not in self.finite]
-        return [name for name in infinite if rows[:, own[name]].nnz]
+        rows, (_, columns) = self._rows(names), self._meetings
+        infinite = [name for name in self._integers if name not in self.finite]
+        return [name for name in infinite if rows[:, columns[name]].nnz]
 
     def groups(self, names: Sequence[str], most: int = MOST_RESTS) -> list[Group]:
         """Return groups of finite elements that meet variables, and each other, in a summand."""
-        rows, (_, own) = self._rows(names), self._met
+        rows, (_, own) = self._rows(names), self._meetings
         places = [(name, i) for name, s in self.finite.items() for i in range(s.size)]
         columns = np.array([own[name][i] for name, i in places], dtype=int)
         there = np.flatnonzero(rows[:, columns].sum(0))
@@ -161,10 +183,10 @@ class Conditionals:
         with np.errstate(over="ignore"):
             total = 1 + sum(float(np.prod(np.array(each, dtype=float))) - 1 for each in sizes)
         if total > most:
-            whole = ", ".join(dict.fromkeys(name for group in groups for name, _ in group))
+            listed_names = ", ".join(dict.fromkeys(name for group in groups for name, _ in group))
             raise NotConjugate(
                 f"the law of {', '.join(names)} would have to be looked at for {total:.3g} "
-                f"configurations of {whole}; at most {most} are."
+                f"configurations of {listed_names}; at most {most} are."
             )
         return groups
 
@@ -193,15 +215,15 @@ class Conditionals:
     ) -> Iterator[list[Point]]:
         for group in self.groups(names, most):
             rows = list(product(*(range(self.finite[name].levels) for name, _ in group)))
-            given: list[Point | None] = [None] * len(rows)
-            if len(rows) > MANY:  # at a few points of the others, all at once
+            points: list[Point | None] = [None] * len(rows)
+            if len(rows) > BATCHED:  # at a few points of the others, all at once
                 others = [self.somewhere(rng) for _ in range(_FEW)]
                 tried = [self._at(others[i % _FEW], group, row) for i, row in enumerate(rows)]
                 every = {name: np.stack([point[name] for point in tried]) for name in tried[0]}
                 values = self.density.values(every)[0]
                 pairs = zip(tried, np.isfinite(values), strict=True)
-                given = [point if fine else None for point, fine in pairs]
-            for row, point in zip(rows, given, strict=True):
+                points = [point if fine else None for point, fine in pairs]
+            for row, point in zip(rows, points, strict=True):
                 yield [point] if point else self._with(group, row, rng)
 
     def _with(self, group: Group, row: Sequence[int], rng: np.random.Generator) -> list[Point]:

@@ -66,8 +66,8 @@ class _Filled(Op):
 
     def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
         """Evaluate in Python."""
-        like, value = inputs
-        spread = np.broadcast_to(value, np.broadcast_shapes(like.shape, value.shape))
+        template, value = inputs
+        spread = np.broadcast_to(value, np.broadcast_shapes(template.shape, value.shape))
         outputs[0][0] = spread.astype(node.outputs[0].type.dtype, copy=False)
 
 
@@ -243,8 +243,8 @@ def _light(node: Any, fixed: bool) -> Op:  # noqa: FBT001 - for a mode each
     run: Any = import_func_from_string(name) if inputs else None
     floats = [is_float(v) for v in (node.inputs[0], node.outputs[0])]
     # Of whole numbers NumPy has to be told the result's type.
-    told = isinstance(run, np.ufunc) and floats == [False, True]
-    if told or not known or outputs != 1 or not (several or inputs == len(node.inputs)):
+    mixed = isinstance(run, np.ufunc) and floats == [False, True]
+    if mixed or not known or outputs != 1 or not (several or inputs == len(node.inputs)):
         return op
     return _Direct((lambda *given: reduce(run, given)) if several else run)
 
@@ -674,8 +674,8 @@ def plain(outputs: list[Any]) -> list[Any]:
             known[node.outputs[0]] = pt.constant(given[0].type.shape, dtype="int64", ndim=1)
         elif isinstance(node.op, Alloc) and None not in node.outputs[0].type.shape:
             # Whose shape, with a row for each point, is worked out from all that comes before.
-            like = pt.constant(np.zeros(node.outputs[0].type.shape, node.outputs[0].type.dtype))
-            known[node.outputs[0]] = pt.second(like, given[0])
+            template = pt.constant(np.zeros(node.outputs[0].type.shape, node.outputs[0].type.dtype))
+            known[node.outputs[0]] = pt.second(template, given[0])
         elif given != list(node.inputs):
             made = node.clone_with_new_inputs(given, strict=False).outputs
             known.update(zip(node.outputs, made, strict=True))

@@ -68,13 +68,15 @@ def known(
         flat = value.reshape(len(value), -1)
         size = flat.shape[1]
         low, high = np.quantile(flat, [tail, 1 - tail], axis=0)
-        found = Known(flat.mean(0), flat.std(0), low, high, np.full(size, _ALL_DRAWN, dtype=object))
+        moments = Known(
+            flat.mean(0), flat.std(0), low, high, np.full(size, _ALL_DRAWN, dtype=object)
+        )
         if x is not None and size:
-            _by_laws(found, flat, x, factors, tail)
-        for k in np.flatnonzero(found.notes == _ALL_DRAWN):
-            _without_heavy_tails(found, int(k), flat[:, k])
+            _by_laws(moments, flat, x, factors, tail)
+        for k in np.flatnonzero(moments.notes == _ALL_DRAWN):
+            _without_heavy_tails(moments, int(k), flat[:, k])
         shape = value.shape[1:]
-        result[name] = Known(*(part.reshape(shape) for part in vars(found).values()))
+        result[name] = Known(*(part.reshape(shape) for part in vars(moments).values()))
     return result
 
 
@@ -84,9 +86,9 @@ def _values(model: pm.Model, draws: dict[str, Any]) -> dict[str, Array]:
     free = {rv: rv.type(rv.name) for rv in model.free_RVs}
     seen: Any = {rv: model.rvs_to_values[rv] for rv in model.observed_RVs}
     with config.change_flags(floatX="float64", traceback__limit=0):
-        made = clone_replace(list(model.deterministics), free | seen, rebuild_strict=False)
+        expressions = clone_replace(list(model.deterministics), free | seen, rebuild_strict=False)
         rows: Any = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in free.values()}
-        many: Any = vectorize_graph(in_double(made, {}), rows)
+        many: Any = vectorize_graph(in_double(expressions, {}), rows)
         run = compiled(list(rows.values()), many, LIGHT_MODE)
     result = run(*(np.asarray(draws[p.name], p.dtype) for p in rows))
     number = len(next(iter(draws.values())))
@@ -96,7 +98,7 @@ def _values(model: pm.Model, draws: dict[str, Any]) -> dict[str, Array]:
     }
 
 
-def _by_laws(found: Known, y: Array, x: Array, factors: Sequence[Factor], tail: float) -> None:
+def _by_laws(moments: Known, y: Array, x: Array, factors: Sequence[Factor], tail: float) -> None:
     """Write down what laws say of elements that are linear functions of some others."""
     number = x.shape[1] + _MORE
     if number > min(len(x) // 2, _MOST):
@@ -107,14 +109,14 @@ def _by_laws(found: Known, y: Array, x: Array, factors: Sequence[Factor], tail: 
     design = np.concatenate([np.ones((len(x), 1)), (x - centre) / unit], 1)[: 2 * number]
     weights = np.linalg.lstsq(design[fit], y[fit])[0]
     off = np.abs(design[check] @ weights - y[check]).max(0)
-    size = np.where(found.sd > 0, found.sd, 1.0)
+    size = np.where(moments.sd > 0, moments.sd, 1.0)
     for k in np.flatnonzero(off <= _OFF * size):
         row = np.where(np.abs(weights[1:, k]) > _OFF * size[k], weights[1:, k] / unit, 0.0)
-        _of_row(found, int(k), weights[0, k] - row @ centre, row, factors, tail)
+        _of_row(moments, int(k), weights[0, k] - row @ centre, row, factors, tail)
 
 
 def _of_row(
-    found: Known, k: int, constant: float, row: Array, factors: Sequence[Factor], tail: float
+    moments: Known, k: int, constant: float, row: Array, factors: Sequence[Factor], tail: float
 ) -> None:
     """Write down the law of a constant and a sum of elements, each with a factor."""
     own = [f for f in factors if row[f.elements].any()]
@@ -132,17 +134,17 @@ def _of_row(
         ends = [law.ppf(tail), law.isf(tail)][:: 1 if scale > 0 else -1]
         mean, sd = constant + scale * law.mean(), np.abs(scale) * law.std()
         low, high = (constant + scale * end for end in ends)
-        _write(found, k, (mean, sd, low, high, ""))
+        _write(moments, k, (mean, sd, low, high, ""))
     elif not own:
-        _write(found, k, (constant, 0.0, constant, constant, ""))
+        _write(moments, k, (constant, 0.0, constant, constant, ""))
     elif all(isinstance(f, Independent) and not f.family.adds_up for f in own):
         parts = [(row[one.elements], one.law) for f in own for one in f.laws()]
         mean = constant + sum(float(w @ law.mean()) for w, law in parts)
         sd = np.sqrt(sum(float(w**2 @ law.var()) for w, law in parts))
-        _write(found, k, (mean, sd, found.low[k], found.high[k], ENDS_DRAWN))
+        _write(moments, k, (mean, sd, moments.low[k], moments.high[k], ENDS_DRAWN))
 
 
-def _without_heavy_tails(found: Known, k: int, y: Array) -> None:
+def _without_heavy_tails(moments: Known, k: int, y: Array) -> None:
     """Leave out moments that are not to be had from draws: by Pareto's k-hat of their tails.
 
     A mean needs k-hat below 0.7 (Vehtari, Simpson, Gelman, Yao and Gabry, 2024, *Pareto smoothed
@@ -158,14 +160,14 @@ def _without_heavy_tails(found: Known, k: int, y: Array) -> None:
             return
     mean, sd = (
         x if heavy < _RELIABLE / power else np.nan
-        for power, x in ((1, found.mean[k]), (2, found.sd[k]))
+        for power, x in ((1, moments.mean[k]), (2, moments.sd[k]))
     )
     if gone := missing(mean, sd):
-        _write(found, k, (mean, sd, found.low[k], found.high[k], f"{_ALL_DRAWN}; {gone}"))
+        _write(moments, k, (mean, sd, moments.low[k], moments.high[k], f"{_ALL_DRAWN}; {gone}"))
 
 
-def _write(found: Known, k: int, numbers: tuple[Any, ...]) -> None:
-    for column, number in zip(vars(found).values(), numbers, strict=True):
+def _write(moments: Known, k: int, numbers: tuple[Any, ...]) -> None:
+    for column, number in zip(vars(moments).values(), numbers, strict=True):
         column[k] = number if isinstance(number, str) else float(np.ravel(number)[0])
 
 

@@ -26,10 +26,10 @@ class Scattered:
     def __init__(self, shape: tuple[int, ...], parts: Sequence[Part]) -> None:
         self.shape, self.parts = shape, parts
 
-    def _gather(self, verb: str, *given: Any) -> Array:
+    def _gather(self, verb: str, *inputs: Any) -> Array:
         result = np.empty(int(np.prod(self.shape, dtype=int)))
         for places, law, own in self.parts:
-            result[places] = np.ravel(np.asarray(getattr(law, verb)(*given)))[own]
+            result[places] = np.ravel(np.asarray(getattr(law, verb)(*inputs)))[own]
         return np.asarray(result.reshape(self.shape))[()]
 
     def _at(self, verb: str, x: ArrayLike) -> Array:
@@ -41,11 +41,11 @@ class Scattered:
         result = np.empty(flat.shape)
         for places, law, own in self.parts:
             size = np.shape(law.std())
-            given = np.zeros((*batch, int(np.prod(size, dtype=int))))
-            given[...] = flat[..., places[:1]]
-            given[..., own] = flat[..., places]
-            found = np.asarray(getattr(law, verb)(given.reshape((*batch, *size))))
-            result[..., places] = found.reshape(*batch, -1)[..., own]
+            inputs = np.zeros((*batch, int(np.prod(size, dtype=int))))
+            inputs[...] = flat[..., places[:1]]
+            inputs[..., own] = flat[..., places]
+            values = np.asarray(getattr(law, verb)(inputs.reshape((*batch, *size))))
+            result[..., places] = values.reshape(*batch, -1)[..., own]
         return np.asarray(result.reshape(whole))[()]
 
     def entry(self, at: tuple[int, ...]) -> Any:

@@ -156,8 +156,8 @@ class FiniteTables:
 
     def __init__(self, rows: Any, sizes: Levels, names: str) -> None:
         self.sizes, self.most = sizes, int(sizes.max())
-        met = np.flatnonzero(rows.sum(1))
-        rows = rows[met]
+        nonempty = np.flatnonzero(rows.sum(1))
+        rows = rows[nonempty]
         rows.sort_indices()
         linked = rows.T @ rows
         self._colour = colour = least_colours(linked.indptr, linked.indices)
@@ -179,7 +179,7 @@ class FiniteTables:
                 (some, tuple(map(int, rank[some[0]])))
                 for some in np.split(kinds.order, kinds.first[1:])
             ]
-            self._kinds.append(_Kind(colours, met[own], merge, scope, ways))
+            self._kinds.append(_Kind(colours, nonempty[own], merge, scope, ways))
         width = max([0, *(len(kind.colours) for kind in self._kinds)])
         self.looks = int(sum(float(self.most) ** len(kind.colours) for kind in self._kinds))
         if self.looks > _MOST_LOOKS:
@@ -272,12 +272,12 @@ class FiniteTables:
 class Groups:
     """How finite elements depend on each other and on continuous ones.
 
-    Those `alone` meet no continuous one; those `joined` are enumerated together, and are `separate`
-    if no factor has two of them. `moves` says which continuous elements meet a finite one in some
-    factor.
+    Those `independent` meet no continuous one; those `joined` are enumerated together, and are
+    `separate` if no factor has two of them. `moves` says which continuous elements meet a finite
+    one in some factor.
     """
 
-    alone: Elements
+    independent: Elements
     joined: Elements
     moves: NDArray[np.bool_]
     separate: bool
@@ -289,17 +289,17 @@ def finite_groups(field: Field, dependence: Dependence) -> Groups:
     everything = np.arange(n)
     if n == 0:
         return Groups(everything, everything, np.zeros(field.size, dtype=bool), separate=True)
-    met = dependence.meetings
-    finite, others = met[:, field.size :], met[:, : field.size]
+    meetings = dependence.meetings
+    finite, others = meetings[:, field.size :], meetings[:, : field.size]
     touched = np.flatnonzero(finite[others.sum(1) > 0].sum(0))
-    together = csr_array((np.ones(len(touched)), (0 * touched, touched)), shape=(1, n))
-    linked = finite.T @ finite + together.T @ together
+    joint = csr_array((np.ones(len(touched)), (0 * touched, touched)), shape=(1, n))
+    linked = finite.T @ finite + joint.T @ joint
     groups = connected(linked)
-    rest = [group for group in groups if np.isin(touched, group).any()]
-    joined = np.concatenate(rest) if rest else everything[:0]
-    alone = np.setdiff1d(everything, joined)
+    connected_groups = [group for group in groups if np.isin(touched, group).any()]
+    joined = np.concatenate(connected_groups) if connected_groups else everything[:0]
+    independent = np.setdiff1d(everything, joined)
     separate = bool((finite[:, joined].sum(1) <= 1).all())
-    return Groups(alone, joined, others[finite.sum(1) > 0].sum(0) > 0, separate)
+    return Groups(independent, joined, others[finite.sum(1) > 0].sum(0) > 0, separate)
 
 
 def _solved(
@@ -342,9 +342,9 @@ def enumerated(field: Field, elements: Elements, levels: Levels, solve: Solve) -
     for number, row in enumerate(table):
         here = levels.copy()
         here[elements] = row
-        found = _solved(field, solve, here, AGAIN if any(factors) else FIRST)
-        if found is not None:
-            factors[number], weights[number] = found
+        solution = _solved(field, solve, here, AGAIN if any(factors) else FIRST)
+        if solution is not None:
+            factors[number], weights[number] = solution
     kept = np.flatnonzero(np.isfinite(weights))
     total = _clique(weights[kept])
     return Finite(elements, total, table[kept], [factors[i] for i in kept])
@@ -400,12 +400,12 @@ def added_up(
         for level in set(range(size)) - {int(levels[elements[k]])}:
             here = levels.copy()
             here[elements[k]] = level
-            found = _solved(field, solve, here, AGAIN)
-            if found is None or not same_kinds(found[0], base):
+            solution = _solved(field, solve, here, AGAIN)
+            if solution is None or not same_kinds(solution[0], base):
                 return None
             values[k][level] = field(x, here)[0] - base_value
-            changes[k][level] = _natural(found[0], centres) - start
-            errors[k][level] = _magnitudes(found[0], centres) + own
+            changes[k][level] = _natural(solution[0], centres) - start
+            errors[k][level] = _magnitudes(solution[0], centres) + own
     weights, losses, factors = np.empty(len(table)), np.ones(len(table)), []
     for number, row in enumerate(table):
         each = list(enumerate(row))
@@ -442,7 +442,7 @@ def _like(factors: list[Additive], row: Array, centres: list[Array]) -> list[Add
         for part in factor.natural(at):
             parts.append(row[start : start + np.size(part)].reshape(np.shape(part)))
             start += np.size(part)
-        result.append(factor.like(tuple(parts), at))
+        result.append(factor.with_natural(tuple(parts), at))
     return result
 
 
@@ -451,10 +451,10 @@ def summed_out(
 ) -> Finite:
     """Return the law of finite elements that meet no continuous one in any summand."""
     names = listed(dict.fromkeys(field.finite[i].name for i in field.finite_owner[elements]))
-    found = dependence.summands()
-    form = FiniteTables(found.rows[:, field.size + elements], field.sizes[elements], names)
+    summands = dependence.summands()
+    form = FiniteTables(summands.rows[:, field.size + elements], field.sizes[elements], names)
     field.ask(form.looks, f"summing out {names}")
-    tables = form.evaluated(lambda own: found.values(*field.at(x, moved(levels, elements, own))))
+    tables = form.evaluated(lambda own: summands.values(*field.at(x, moved(levels, elements, own))))
     if any(np.isnan(table).any() or (table == np.inf).any() for table in tables.values()):
         raise NotConjugate(f"the joint density is not finite at some values of {names}.")
     total = Elimination(form.plan, tables)

@@ -27,9 +27,9 @@ from bayesmodels.posteriors.eliminate import (
     value_at,
 )
 from bayesmodels.posteriors.families import Elements, Factor
-from bayesmodels.posteriors.gradient import Field, Levels, whole_field
+from bayesmodels.posteriors.gradient import Field, Levels, joint_field
 from bayesmodels.posteriors.independent import FIRST, Looks
-from bayesmodels.posteriors.multivariate import standing_together
+from bayesmodels.posteriors.multivariate import joint_laws
 from bayesmodels.posteriors.nowhere import nowhere
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.points import MILD, WILD, moved, somewhere
@@ -37,7 +37,7 @@ from bayesmodels.posteriors.posterior import ExactPosterior
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import supports
 from bayesmodels.posteriors.support.finite import added_up_far_enough
-from bayesmodels.posteriors.truncated import standing_apart
+from bayesmodels.posteriors.truncated import separate_laws
 from bayesmodels.posteriors.verify import FEW, verify
 from bayesmodels.posteriors.zero_sum import in_coordinates, zero_sums
 
@@ -161,7 +161,7 @@ class Search:
         model = frozen(model)
         self.zero_sums = zero_sums(model)
         model = in_coordinates(model, self.zero_sums)
-        self.field = whole_field(model, supports(model), budget)
+        self.field = joint_field(model, supports(model), budget)
 
     @cached_property
     def audit(self) -> Audit:
@@ -185,35 +185,35 @@ class Search:
         dependence = field.dependence(x, levels)
         groups = finite_groups(field, dependence)
         finite: list[Finite] = []
-        if len(groups.alone):
-            finite = [summed_out(field, dependence, groups.alone, x, levels)]
-            levels[groups.alone] = finite[0].sample(1, rng)[0][0]
+        if len(groups.independent):
+            finite = [summed_out(field, dependence, groups.independent, x, levels)]
+            levels[groups.independent] = finite[0].sample(1, rng)[0][0]
         x, levels = _start(field, groups.joined, x, levels, rng)
         factors: list[Factor] = []
         inner = everything
         if len(groups.joined) and not groups.moves.all():
             # What stands alone and does not move with the finite variables is solved once.
             here = field.with_levels(levels)
-            factors, _ = standing_apart(here, everything[~groups.moves], x, rng, first)
+            factors, _ = separate_laws(here, everything[~groups.moves], x, rng, first)
             inner = np.setdiff1d(everything, [e for factor in factors for e in factor.elements])
 
         def laws(levels: Levels, looks: Looks) -> list[Factor]:
             here = field.with_levels(levels)
-            alone, rest = standing_apart(here, inner, x, rng, looks)
-            return alone + (standing_together(here, rest, x, rng) if len(rest) else [])
+            separate, linked = separate_laws(here, inner, x, rng, looks)
+            return separate + (joint_laws(here, linked, x, rng) if len(linked) else [])
 
         def weighed(levels: Levels, looks: Looks) -> tuple[list[Factor], float] | None:
             if value_at(field, x, levels) == -np.inf:
                 _impossible(field, levels, self.audit, rng)
                 return None
-            own = laws(levels, looks)
-            whole = Solution(field.with_levels(levels), [*factors, *own], [])
-            return own, verify(whole, self.audit, rng, FEW).log_evidence
+            result = laws(levels, looks)
+            here = Solution(field.with_levels(levels), [*factors, *result], [])
+            return result, verify(here, self.audit, rng, FEW).log_evidence
 
         if not len(groups.joined):
             return Solution(field, laws(levels, first) if field.size else [], finite)
-        whole = added_up(field, groups.joined, x, levels, weighed, rng) if groups.separate else None
-        finite.append(whole or enumerated(field, groups.joined, levels, weighed))
+        added = added_up(field, groups.joined, x, levels, weighed, rng) if groups.separate else None
+        finite.append(added or enumerated(field, groups.joined, levels, weighed))
         return Solution(field, factors, finite)
 
 
@@ -235,10 +235,10 @@ def _start(
     raise nowhere(field.density, field.variables(x, levels))
 
 
-def _impossible(field: Field, levels: Levels, found: Audit, rng: np.random.Generator) -> None:
+def _impossible(field: Field, levels: Levels, audited: Audit, rng: np.random.Generator) -> None:
     """Make sure that levels at which the density is zero at one point have none at any."""
     points = [somewhere(field, rng, spread) for spread in (MILD, WILD, MILD)]
-    if not found.analytic or any(field(point, levels)[0] > -np.inf for point in points):
+    if not audited.analytic or any(field(point, levels)[0] > -np.inf for point in points):
         raise NotConjugate(
             "some configurations are possible at some values of the other variables only: a "
             "hard constraint."

@@ -178,8 +178,8 @@ def _of_floats(total: Any, given: dict[Any, Any]) -> Any:
         if isinstance(node.op, CAReduce) and scalar(node.op) is Add:
             known[node.outputs[0]] = inputs[0].sum(axis=node.op.axis)
         else:
-            made = node.clone_with_new_inputs(inputs, strict=False).outputs
-            known.update(zip(node.outputs, made, strict=True))
+            outputs = node.clone_with_new_inputs(inputs, strict=False).outputs
+            known.update(zip(node.outputs, outputs, strict=True))
     return known.get(total, total)
 
 
@@ -214,9 +214,9 @@ def _sets(
             cuts = np.split(parts[0].which, np.cumsum(lengths)[:-1], along)
             result.update(zip(node.outputs, map(parts[0].at, cuts), strict=True))
             continue
-        made = _after(node, parts, known, moving)
+        sets = _after(node, parts, known, moving)
         for out in node.outputs:
-            result[out] = made.at(np.broadcast_to(made.which, np.shape(known[out])))
+            result[out] = sets.at(np.broadcast_to(sets.which, np.shape(known[out])))
     return result
 
 

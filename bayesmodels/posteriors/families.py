@@ -134,7 +134,7 @@ class Independent:
         """Return what errors of natural parameters are measured in, as bounds do."""
         return self.family.sizes(*self.parameters)
 
-    def like(self, natural: Arrays, _: Array) -> Independent:
+    def with_natural(self, natural: Arrays, _: Array) -> Independent:
         """Return the same with other natural parameters."""
         parameters = self.family.usual(*natural)
         positive(*(x for x, proper in zip(parameters, self.family.proper, strict=True) if proper))
@@ -308,7 +308,7 @@ class Gaussian:
         pull = _times(np.abs(self.precision), spread)
         return (np.outer(size, size) if self.joint else self.precision), pull
 
-    def like(self, natural: Arrays, centre: Array) -> Gaussian:
+    def with_natural(self, natural: Arrays, centre: Array) -> Gaussian:
         """Return the same with other natural parameters."""
         precision, pull = natural
         positive(_diagonal(precision))
@@ -406,9 +406,9 @@ class ScaledGaussian:
         shape, rate = self.natural(centre)[2:]
         return *self.gaussian.magnitudes(centre[:-1]), 1 + shape, rate
 
-    def like(self, natural: Arrays, centre: Array) -> ScaledGaussian:
+    def with_natural(self, natural: Arrays, centre: Array) -> ScaledGaussian:
         """Return the same with other natural parameters."""
-        inner = self.gaussian.like(natural[:2], centre[:-1])
+        inner = self.gaussian.with_natural(natural[:2], centre[:-1])
         gap = inner.location - centre[:-1]
         parameters = natural[2], natural[3] - 0.5 * gap @ natural[1]
         positive(*parameters)

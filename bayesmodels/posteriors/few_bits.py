@@ -47,24 +47,24 @@ def require_enough_in(named: Mapping[str, Any]) -> None:
     known: dict[Any, Array] = {}
     for node in io_toposort([], list(named.values())):
         op: Any = node.op  # PyTensor's have no types
-        out, given = node.outputs[0], [_exact(v, known) for v in node.inputs]
+        out, values = node.outputs[0], [_exact(v, known) for v in node.inputs]
         kind = type(op.scalar_op) if isinstance(op, Elemwise) else None  # a sum has one, too
-        if any(x is None for x in given) or dtype(out)[:3] not in ("int", "uin"):
+        if any(x is None for x in values) or dtype(out)[:3] not in ("int", "uin"):
             continue
         if isinstance(op, DimShuffle):
             cell: Any = [[None]]
-            op.perform(node, given, cell)  # type: ignore[no-untyped-call]
+            op.perform(node, values, cell)  # type: ignore[no-untyped-call]
             known[out] = cell[0][0]
         elif kind in _WRITTEN:
             run, written = _WRITTEN[kind]
             with np.errstate(all="ignore"):
-                exact = np.asarray(run(*given) if run.nin == 1 else reduce(run, given))
+                exact = np.asarray(run(*values) if run.nin == 1 else reduce(run, values))
             room = np.iinfo(dtype(out))
-            beyond = (exact < room.min) | (exact > room.max)
-            if kind is not Cast and beyond.any():
+            outside = (exact < room.min) | (exact > room.max)
+            if kind is not Cast and outside.any():
                 name = next(name for name, v in named.items() if out in set(ancestors([v])))
-                parts = [f"{x[beyond][0]:.0f}" for x in np.broadcast_arrays(*given)]
-                wrapped = np.int64(exact[beyond][0]).astype(dtype(out))
+                parts = [f"{x[outside][0]:.0f}" for x in np.broadcast_arrays(*values)]
+                wrapped = np.int64(exact[outside][0]).astype(dtype(out))
                 raise FewBits(
                     f"the density of {name} is not what was written: PyTensor keeps whole numbers "
                     f"as small as {parts[0]} in {room.bits} bits, where "

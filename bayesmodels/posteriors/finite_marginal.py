@@ -24,13 +24,13 @@ from pytensor.graph.traversal import ancestors
 from bayesmodels.models.operations_pymc import Operation, when_made
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Elimination
-from bayesmodels.posteriors.alike import together
+from bayesmodels.posteriors.alike import stacked
 from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
 from bayesmodels.posteriors.density import compiled
 from bayesmodels.posteriors.eliminate import FiniteTables
 from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.gradient import Levels, Point
-from bayesmodels.posteriors.marginalize import Alone
+from bayesmodels.posteriors.marginalize import Conjugate
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.support.kind import Support
 
@@ -99,7 +99,7 @@ class FiniteMarginal:
     `probes` has levels of each variable, as `Marginal` has of its own.
     """
 
-    alone: tuple[Alone, ...] = ()
+    others: tuple[Conjugate, ...] = ()
 
     def __init__(
         self, conditionals: Conditionals, finite: Mapping[str, Support], point: Point
@@ -108,10 +108,10 @@ class FiniteMarginal:
         self.endless = [s for s in finite.values() if s.endless]
         self._points = {p.name: p for p in conditionals.points}
         own = {self._points[name] for name in finite}
-        terms = together(
+        terms = stacked(
             [t for t in conditionals.density.named.values() if own & set(ancestors([t]))]
         )
-        self.rest = [p for p in conditionals.points if p not in own]
+        self.remaining = [p for p in conditionals.points if p not in own]
         self._sum = Dependence(
             conditionals.points, terms, conditionals.density.at(point)
         ).summands()
@@ -154,9 +154,9 @@ class FiniteMarginal:
         zeros = pt.zeros((*before, len(next(iter(self.probes.values()))), 1))
         flat = []
         for old, new in zip(self._sum.parts, every, strict=True):
-            some = new[(None,) * (axes + 1 - new.type.ndim + old.type.ndim)]
-            lead = [n or some.shape[i] for i, n in enumerate(some.type.shape[: axes + 1])]
-            row = some.reshape((*lead, -1), ndim=axes + 2)
+            batch = new[(None,) * (axes + 1 - new.type.ndim + old.type.ndim)]
+            lead = [n or batch.shape[i] for i, n in enumerate(batch.type.shape[: axes + 1])]
+            row = batch.reshape((*lead, -1), ndim=axes + 2)
             flat.append(row + zeros)
         return pt.concatenate(flat, -1)[..., self._sum.kept] * self._sum.weights
 
@@ -177,17 +177,17 @@ class FiniteMarginal:
             base = clone_replace(clone_replace(self._sum.total, without), held)
             value = base + LogSum(self.form)(self._values({}, 0))
             # The graph becomes a part of a model, which changes it where it stands.
-            return clone(self.rest, [value], copy_inputs=False)[1][0]
+            return clone(self.remaining, [value], copy_inputs=False)[1][0]
 
     @cached_property
     def _run(self) -> Any:
         with config.change_flags(floatX="float64", traceback__limit=0):
-            rows = {p: p.type.clone(shape=(None, 1, *p.type.shape))(p.name) for p in self.rest}
+            rows = {p: p.type.clone(shape=(None, 1, *p.type.shape))(p.name) for p in self.remaining}
             return compiled([*rows.values()], [self._values(rows, 1)], BATCH_MODE)
 
     def given(self, rest: Mapping[str, Any]) -> Elimination:
         """Return the law of the finite variables for values of the rest, one a row."""
-        values = [np.asarray(rest[p.name], p.dtype)[:, None] for p in self.rest]
+        values = [np.asarray(rest[p.name], p.dtype)[:, None] for p in self.remaining]
         with np.errstate(all="ignore"):
             (result,) = self._run(*values)
         return Elimination(self.form.plan, self.form.of(result))
@@ -196,8 +196,8 @@ class FiniteMarginal:
         number = len(next(iter(rest.values())))
         most = max(1, _NUMBERS // (self.form.looks * len(self._sum.kept) + 1))
         for start in range(0, number, most):
-            some = {p.name: np.asarray(rest[p.name])[start : start + most] for p in self.rest}
-            yield min(most, number - start), self.given(some)
+            batch = {p.name: np.asarray(rest[p.name])[start : start + most] for p in self.remaining}
+            yield min(most, number - start), self.given(batch)
 
     def parameters(self, rest: Mapping[str, Any], kept: float = 0.0) -> dict[str, dict[str, Array]]:
         """Return the probability of each level of each element given the rest, one a row."""

@@ -24,7 +24,7 @@ Levels = NDArray[np.intp]
 _NONE: Levels = np.zeros(0, dtype=int)
 
 
-def whole_field(model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED) -> Field:
+def joint_field(model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED) -> Field:
     """Return the field over all free variables of a model."""
     continuous = [s for s in supports if not s.finite]
     density = ModelDensity(model, by=[s.name for s in continuous], budget=budget)
@@ -54,7 +54,7 @@ class Field:
         self.points, self.terms = density.points, density.terms
         self.continuous, self.finite = list(continuous), list(finite)
         own = set(self.names)
-        self.rest = {name: np.asarray(value) for name, value in rest.items() if name not in own}
+        self.fixed = {name: np.asarray(value) for name, value in rest.items() if name not in own}
         sizes = [s.size for s in self.continuous]
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
         self.low, self.high = (
@@ -130,7 +130,7 @@ class Field:
             counted = levels[..., at : at + s.size] + s.lowest
             result[s.name] = counted.reshape((*levels.shape[:-1], *s.shape))
             at += s.size
-        return result | self.rest
+        return result | self.fixed
 
     def _split(self, x: Array) -> Point:
         return {
@@ -140,7 +140,7 @@ class Field:
 
     def direction(self, x: Array) -> Point:
         """Return a direction along continuous elements, by variable; the rest stays."""
-        still = {name: np.zeros(np.shape(value)) for name, value in self.rest.items()}
+        still = {name: np.zeros(np.shape(value)) for name, value in self.fixed.items()}
         return still | self._split(x)
 
     def row(self, point: Mapping[str, NDArray[Any]]) -> Array:

@@ -141,7 +141,7 @@ def line_features(family: Family, x: Array) -> Array:
         return np.stack(family.slopes(x), -1)
 
 
-def standing_alone(
+def independent_laws(
     field: Field, chosen: Elements, x: Array, rng: np.random.Generator, looks: Looks = FIRST
 ) -> tuple[list[Factor], Elements]:
     """Return laws of those elements that depend on no other, and the elements that remain."""

@@ -190,11 +190,11 @@ def settled(
         ) from error
 
 
-def _far_enough(own: Integrand, found: Integral, heaviest: Array) -> None:
+def _far_enough(own: Integrand, result: Integral, heaviest: Array) -> None:
     """Make sure that whole numbers without an end are added up as far as they are probable."""
     part, density = own.part, own.density
     for s in density.finite:
-        added_up_far_enough(s, found.mean[density.slices[s.name]].reshape(-1, s.levels))
+        added_up_far_enough(s, result.mean[density.slices[s.name]].reshape(-1, s.levels))
     if part and part.endless:
         _, natural = density.by_level(heaviest)
         known = part.conditional(density.rows(natural, np.zeros(len(heaviest), dtype=int)))

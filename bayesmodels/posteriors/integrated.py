@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LIGHT = 0.1  # of the points: the lightest ones
-_TOGETHER = 2**22  # densities of configurations that draws are chosen by at once
+_BATCH = 2**22  # densities of configurations that draws are chosen by at once
 _NOTHING = 1e-12  # of the mass: what is left out of mixtures
 _AGAIN = 20  # times that draws are made which rounding leaves nothing of
 
@@ -74,14 +74,14 @@ class IntegratedPosterior:
         model: pm.Model,
         held: pm.Model,
         density: BatchDensity,
-        found: Integral,
+        result: Integral,
         part: PartialPosterior | None,
         tolerance: float,
         seconds: float,
     ) -> None:
         self.model, self.tolerance, self.seconds = model, tolerance, seconds
-        self._held, self._density, self._integral, self._part = held, density, found, part
-        self.log_integral = found.log_total
+        self._held, self._density, self._integral, self._part = held, density, result, part
+        self.log_integral = result.log_total
         self.integrated = part.integrated if part else ()
         order = [rv.name for rv in model.free_RVs]
         self.remaining = tuple(name for name in order if name not in self.integrated)
@@ -91,7 +91,7 @@ class IntegratedPosterior:
         self.levels: dict[str, tuple[Hashable, ...]] = {
             s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in density.finite
         } | (part.levels if part else {})
-        self.points = found.points
+        self.points = result.points
 
     mean = belief_reading.mean
     var = belief_reading.var
@@ -202,11 +202,11 @@ class IntegratedPosterior:
         kurtosis = float(result.weights @ gap**4) - 3.0
         moments = (float(result.mean[k]), float(result.sd[k]), kurtosis)
 
-        def made() -> Curve:
+        def curve() -> Curve:
             maps = self._density.maps(name, k - self._density.slices[name].start)
             return Curve(table(result, maps.coordinate), maps.there, maps.back, maps.slope)
 
-        return Number(moments, made)
+        return Number(moments, curve)
 
     @cached_property
     def _rows(self) -> tuple[dict[str, Array], Array, Array]:
@@ -221,9 +221,9 @@ class IntegratedPosterior:
         share = np.exp(each - each.max(1, keepdims=True))
         share = share / share.sum(1, keepdims=True)
         own, before = ((w[kept, None] * share).ravel() for w in (result.weights, result.before))
-        some = np.flatnonzero(_heavy(own) | _heavy(before))
-        point, level = np.divmod(some, share.shape[1])
-        return density.rows(natural[point], level), own[some], before[some]
+        kept_rows = np.flatnonzero(_heavy(own) | _heavy(before))
+        point, level = np.divmod(kept_rows, share.shape[1])
+        return density.rows(natural[point], level), own[kept_rows], before[kept_rows]
 
     @cached_property
     def _mixtures(self) -> tuple[Array, Array, dict[str, Any]]:
@@ -323,8 +323,8 @@ class IntegratedPosterior:
             run = compiled(list(rows.values()), vectorize_graph(total, rows), LIGHT_MODE)
 
         def joint(values: dict[str, Any]) -> Array:
-            given = [np.asarray(values[p.name], dtype=p.dtype) for p in points]
-            return np.asarray(run(*given)[0])
+            inputs = [np.asarray(values[p.name], dtype=p.dtype) for p in points]
+            return np.asarray(run(*inputs)[0])
 
         return joint
 
@@ -355,7 +355,7 @@ class IntegratedPosterior:
         else:
             points = np.zeros((number, 0))
         parts = []
-        pieces = 1 + number * len(density.levels) // _TOGETHER
+        pieces = 1 + number * len(density.levels) // _BATCH
         for piece in np.array_split(points, pieces):
             each, natural = density.by_level(piece)
             level = (each + rng.gumbel(size=each.shape)).argmax(1)

@@ -35,7 +35,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import Family
 from bayesmodels.numerics.sparse_cholesky import KEPT, SparsePrecision
 from bayesmodels.numerics.special import HALF_LOG_2PI
-from bayesmodels.posteriors.alike import together
+from bayesmodels.posteriors.alike import stacked
 from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
 from bayesmodels.posteriors.density import EPS, add, compiled, folded, merged
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
@@ -102,7 +102,7 @@ class NormalGroup:
 
 
 @dataclass(frozen=True, eq=False)
-class Alone:
+class Conjugate:
     """A variable whose elements (or rows, of simplexes) are independent given the rest.
 
     Their slopes are looked at at two points.
@@ -151,27 +151,30 @@ class Marginal:
     """A conjugate block: its log marginal density as a graph, and its law given the rest."""
 
     def __init__(
-        self, conditionals: Conditionals, normals: NormalGroup | None, alone: Sequence[Alone]
+        self,
+        conditionals: Conditionals,
+        normals: NormalGroup | None,
+        others: Sequence[Conjugate],
     ) -> None:
-        self.normals, self.alone = normals, tuple(alone)
+        self.normals, self.others = normals, tuple(others)
         self.levels: dict[str, tuple[Hashable, ...]] = {}
         self.endless: list[Support] = []
         probes = normals.probes() if normals else {}
         number = max([2, *map(len, probes.values())])
         for name, x in probes.items():
             probes[name] = np.concatenate([x, np.repeat(x[:1], number - len(x), 0)])
-        for one in self.alone:
+        for one in self.others:
             rest = np.repeat(one.first[None], number - 2, 0)
             probes[one.name] = np.concatenate([[one.first], [one.second], rest])
         self.probes = probes
         self._number = number
         self._points = {point.name: point for point in conditionals.points}
         own = {self._points[name] for name in probes}
-        self._terms = together(
+        self._terms = stacked(
             [t for t in conditionals.density.named.values() if own & set(ancestors([t]))]
         )
         self._parts = self._divided()
-        self.rest = [point for point in conditionals.points if point not in own]
+        self.remaining = [point for point in conditionals.points if point not in own]
 
     def _divided(self) -> list[_Part]:
         """Put terms apart that are the same at several probes, if that saves evaluations."""
@@ -234,14 +237,14 @@ class Marginal:
             inputs, value, slopes = self._graph({}, ())
             constants: Any = {probe: pt.constant(x) for probe, x in inputs.items()}
             value, *result = merged(clone_replace([value, *slopes.values()], constants))
-            apart = [separated(v, self.rest) for v in result]
+            apart = [separated(v, self.remaining) for v in result]
             first = [one if two is None else two for one, two in zip(result, apart, strict=True)]
-            by_name = dict(zip(slopes, folded(first, self.rest), strict=True))
+            by_name = dict(zip(slopes, folded(first, self.remaining), strict=True))
             return value, by_name, any(v is None for v in apart)
 
     def _separated(self, v: Any) -> Any:
         """Return an expression in terms of `rest`, separated if it can be."""
-        result = separated(v, self.rest)
+        result = separated(v, self.remaining)
         return v if result is None else result
 
     def expression(self) -> Any:
@@ -258,17 +261,17 @@ class Marginal:
                 held: Any = Held()(both[:size])
                 top = clone_replace(top, {mean: n.centre + held})
                 value = top - both[-1] + size * HALF_LOG_2PI
-            for one in self.alone:
+            for one in self.others:
                 own = by_name[one.name]
                 density = one.log_density(one.parameters(own[0], own[1]))
                 # What it is taken from is as large: of huge parameters no digits are left.
                 value = pt.switch(EPS * pt.abs(density) < 1, value - density, np.nan)
-            return merged(folded([value], self.rest))[0]
+            return merged(folded([value], self.remaining))[0]
 
     def _at_top(self, mean: Any) -> Any:
         """Return the log density where normal elements are in one row, others at their first."""
         assert self.normals is not None  # noqa: S101 - the caller asks
-        places: dict[str, Any] = {one.name: pt.constant(one.first) for one in self.alone}
+        places: dict[str, Any] = {one.name: pt.constant(one.first) for one in self.others}
         at = 0
         for name, shape in zip(self.normals.names, self.normals.shapes, strict=True):
             size = int(np.prod(shape, dtype=int))
@@ -299,7 +302,8 @@ class Marginal:
         within = (1,) if with_rows else ()
         with config.change_flags(floatX="float64", traceback__limit=0):
             rows = {
-                p: p.type.clone(shape=(None, *within, *p.type.shape))(p.name) for p in self.rest
+                p: p.type.clone(shape=(None, *within, *p.type.shape))(p.name)
+                for p in self.remaining
             }
             inputs: dict[Any, Array] = {}
             if with_rows:
@@ -319,7 +323,7 @@ class Marginal:
         result = []
         for at in range(0, number, most):
             some = slice(at, min(at + most, number))
-            values = [np.asarray(rest[p.name], p.dtype)[some] for p in self.rest]
+            values = [np.asarray(rest[p.name], p.dtype)[some] for p in self.remaining]
             count = some.stop - some.start
             if inputs:
                 values = [x[:, None] for x in values]
@@ -327,9 +331,9 @@ class Marginal:
         parts = [np.concatenate(part) for part in zip(*result, strict=True)]
         return dict(zip(self.probes, parts, strict=True))
 
-    def _others(self, slopes: Mapping[str, Array]) -> Iterator[tuple[Alone, tuple[Array, ...]]]:
+    def _others(self, slopes: Mapping[str, Array]) -> Iterator[tuple[Conjugate, tuple[Array, ...]]]:
         """Yield variables that are not normal, with the parameters of their laws, one a row."""
-        for one in self.alone:
+        for one in self.others:
             own = slopes[one.name]
             yield one, one.parameters(own[:, 0], own[:, 1])
 
@@ -346,8 +350,8 @@ class Marginal:
             means = n.values(n.centre + n.precision.solve(flat, none, kept))
             sds = n.sd(flat)
             result |= {name: {"mean": means[name], "sd": sds[name]} for name in n.names}
-        for one, found in self._others(slopes):
-            result[one.name] = dict(zip(one.family.parameters, found, strict=True))
+        for one, values in self._others(slopes):
+            result[one.name] = dict(zip(one.family.parameters, values, strict=True))
         return result
 
     def draw(self, rest: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Array]:
@@ -359,14 +363,16 @@ class Marginal:
             flat = self._flat(slopes)
             noise = rng.standard_normal((len(flat), n.precision.size))
             result |= n.values(n.centre + n.precision.solve(flat, noise))
-        for one, found in self._others(slopes):
-            law = one.law(np.arange(found[0].size), found)
-            result[one.name] = law.sample(1, rng).reshape(found[0].shape)
+        for one, values in self._others(slopes):
+            law = one.law(np.arange(values[0].size), values)
+            result[one.name] = law.sample(1, rng).reshape(values[0].shape)
         return result
 
     def factors(self, rest: Mapping[str, Any]) -> list[Factor]:
         """Return the block's law at one value of the rest; elements in the order of `probes`."""
-        (law,) = self.laws({point.name: np.asarray(rest[point.name])[None] for point in self.rest})
+        (law,) = self.laws(
+            {point.name: np.asarray(rest[point.name])[None] for point in self.remaining}
+        )
         return law
 
     def laws(self, rest: Mapping[str, Any]) -> Iterator[list[Factor]]:

@@ -18,7 +18,7 @@ from pytensor.graph.traversal import ancestors
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.alike import together
+from bayesmodels.posteriors.alike import stacked
 from bayesmodels.posteriors.budget import UNLIMITED, Budget
 from bayesmodels.posteriors.density import (
     EPS,
@@ -41,7 +41,7 @@ from bayesmodels.posteriors.rounding import (
     without_gradient,
 )
 
-_TOGETHER = 2**20  # numbers of the widest term, of many points in one call
+_BATCH = 2**20  # numbers of the widest term, of many points in one call
 _EACH, _AT_ONCE = 100, 10  # what is around an operation costs; elements of an array that cost one
 
 
@@ -102,7 +102,7 @@ class ModelDensity:
         self.reasons: dict[str, str] = {}
         with config.change_flags(floatX="float64", traceback__limit=0):
             self.points, self.named = named_terms(model) if natural is None else natural
-            self.terms = together(list(self.named.values()))
+            self.terms = stacked(list(self.named.values()))
             sums = [term.sum() for term in self.terms]
             for each in sums:  # that `value` works out without rounding
                 each.tag.correctly_rounded = True
@@ -195,7 +195,7 @@ class ModelDensity:
         """Return `value` at many points, along a first axis of each variable; -inf without one."""
         number = len(next(iter(points.values())))
         widest = max(math.prod(n or 1 for n in term.type.shape) for term in self.terms)
-        most = max(1, _TOGETHER // widest)
+        most = max(1, _BATCH // widest)
         parts = [
             self._some({name: x[at : at + most] for name, x in points.items()})
             for at in range(0, number, most)
@@ -224,12 +224,12 @@ class ModelDensity:
         each = [self._added(row) for row in zip(*rows, strict=True)]
         return np.array([value for value, _ in each]), np.array([bound for _, bound in each])
 
-    def _added(self, found: Sequence[Any]) -> tuple[float, float]:
+    def _added(self, outputs: Sequence[Any]) -> tuple[float, float]:
         """Return the value and its bound, from the value's error terms and the terms."""
         size = len(self._in_total)
-        terms = [t for part in found[size:] for t in np.ravel(part).tolist()]
+        terms = [t for part in outputs[size:] for t in np.ravel(part).tolist()]
         finite = all(map(math.isfinite, terms))
-        rounding = 2 * EPS * float(sum(found[:size]))
+        rounding = 2 * EPS * float(sum(outputs[:size]))
         return (math.fsum(terms) if finite else -math.inf), rounding
 
     def __call__(self, point: Mapping[str, Any], along: Mapping[str, Any]) -> Evaluation:

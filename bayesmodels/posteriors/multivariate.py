@@ -52,9 +52,7 @@ _MOST_LINKS, _MOST_COST = 2**25, 2.0**33  # pairs that meet, and products: some 
 _POWERS = (-1, 1, -2, 2)
 
 
-def standing_together(
-    field: Field, chosen: Elements, x: Array, rng: np.random.Generator
-) -> list[Factor]:
+def joint_laws(field: Field, chosen: Elements, x: Array, rng: np.random.Generator) -> list[Factor]:
     """Return laws of the groups of elements that depend on each other."""
     x = moved(x, chosen, somewhere(field, rng)[chosen])
     nodes = _nodes(field, chosen)
@@ -71,9 +69,9 @@ def linked(field: Field, x: Array, chosen: Elements) -> Any:
     """
     n = len(chosen)
     if n > _FEW:
-        met = field.dependence(x, np.zeros(0, dtype=int)).meetings[:, chosen]
-        if (met.sum(1).astype(float) ** 2).sum() <= _MOST_LINKS:
-            links = csr_array(met.T @ met + eye_array(n) > 0)
+        meetings = field.dependence(x, np.zeros(0, dtype=int)).meetings[:, chosen]
+        if (meetings.sum(1).astype(float) ** 2).sum() <= _MOST_LINKS:
+            links = csr_array(meetings.T @ meetings + eye_array(n) > 0)
             if _cost(links) <= min(_MOST_COST, n**3 / 8):
                 one, other = links.nonzero()
                 places = chosen[one], chosen[other]

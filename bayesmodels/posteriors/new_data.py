@@ -149,14 +149,14 @@ class NewData:
             rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points}
             run = compiled(list(rows.values()), vectorize_graph(both, rows), LIGHT_MODE)
 
-        def found(draws: Mapping[str, Any]) -> tuple[Array, Array]:
+        def densities(draws: Mapping[str, Any]) -> tuple[Array, Array]:
             values = [np.asarray(draws[p.name], dtype=p.dtype) for p in points]
             with np.errstate(all="ignore"):  # -inf is an answer
                 # Of a density that depends on no variable there is one value for all draws.
                 total, likelihood = (np.broadcast_to(x, len(values[0])) for x in run(*values))
             return total, likelihood
 
-        return found
+        return densities
 
 
 def _known(name: str, value: Any) -> NDArray[Any]:

@@ -22,7 +22,7 @@ from bayesmodels.numerics.laws import sum_of_others
 from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.batch_density import MOST_LEVELS
-from bayesmodels.posteriors.conditional import MANY, Conditionals
+from bayesmodels.posteriors.conditional import BATCHED, Conditionals
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.gradient import Point
@@ -32,7 +32,7 @@ from bayesmodels.posteriors.operations import EVERYTHING
 from bayesmodels.posteriors.points import WILD, otherwise, somewhere
 from bayesmodels.posteriors.posterior import add_data, sampled
 from bayesmodels.posteriors.remaining_model import remaining_model
-from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
+from bayesmodels.posteriors.selection import Choice, choose, conjugate_at, normals_at
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.support.kind import Support
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _SUMMED = 2**10  # configurations of finite variables from which on these are summed out
 _POINTS = 3
 _FULLY = 8  # configurations out of many for which laws are compared one by one
-_SOME = 0.3  # relative error of a precision that is allowed where next to no mass is
+_LOOSE = 0.3  # relative error of a precision that is allowed where next to no mass is
 
 
 def partial_posterior(conditionals: Conditionals, rng: np.random.Generator) -> PartialPosterior:
@@ -55,19 +55,19 @@ def partial_posterior(conditionals: Conditionals, rng: np.random.Generator) -> P
     summed = None
     if configurations > _SUMMED:
         # Other variables stay in the model, as they are.
-        whole = conditionals
+        original = conditionals
         if conditionals.zero_sums:
-            whole = Conditionals(conditionals.original, conditionals.density.budget, {})
+            original = Conditionals(conditionals.original, conditionals.budget, {})
         with suppress(NotConjugate):  # too many depend on each other: they remain
-            summed = FiniteMarginal(whole, whole.finite, whole.somewhere(rng))
+            summed = FiniteMarginal(original, original.finite, original.somewhere(rng))
             if summed.form.looks < configurations or configurations > MOST_LEVELS:
-                return _summed(whole, summed, rng)
+                return _summed(original, summed, rng)
     try:
         return _conjugate(conditionals, rng)
     except NotConjugate:
         if summed is None:
             raise
-        return _summed(whole, summed, rng)
+        return _summed(original, summed, rng)
 
 
 def _conjugate(conditionals: Conditionals, rng: np.random.Generator) -> PartialPosterior:
@@ -78,7 +78,7 @@ def _conjugate(conditionals: Conditionals, rng: np.random.Generator) -> PartialP
     except NotConjugate:
         # One variable may spoil it for all.
         own, strict = _chosen(conditionals, rng, one_by_one=True)
-        if (strict.normals, strict.alone) == (choice.normals, choice.alone):
+        if (strict.normals, strict.others) == (choice.normals, choice.others):
             raise
         return _integrated(own, strict, rng)
 
@@ -92,7 +92,7 @@ def _chosen(
     if not kept:
         return conditionals, choice
     sums = {name: own for name, own in conditionals.zero_sums.items() if name not in kept}
-    fewer = Conditionals(conditionals.original, conditionals.density.budget, sums)
+    fewer = Conditionals(conditionals.original, conditionals.budget, sums)
     fewer.reasons |= {name: choice.reasons[name] for name in kept if name in choice.reasons}
     return _chosen(fewer, rng, one_by_one=one_by_one)
 
@@ -111,7 +111,7 @@ def _summed(
     for _ in range(_POINTS):
         point = conditionals.somewhere(rng)
         value, bound = density.value(point)
-        law = marginal.given({p.name: point[p.name][None] for p in marginal.rest})
+        law = marginal.given({p.name: point[p.name][None] for p in marginal.remaining})
         for levels in (marginal.row(point), law.sample(1, rng)[0]):
             joint, own = conditionals.density.value(point | marginal.values_of(levels))
             probability = law.log_probability(levels)
@@ -137,7 +137,7 @@ def _summed(
 def _integrated(
     conditionals: Conditionals, choice: Choice, rng: np.random.Generator
 ) -> PartialPosterior:
-    names, model = (*choice.normals, *choice.alone), conditionals.original
+    names, model = (*choice.normals, *choice.others), conditionals.original
     if not names:
         why = "; ".join(dict.fromkeys(said.rstrip(".") for said in choice.reasons.values()))
         raise NotConjugate(
@@ -150,8 +150,8 @@ def _integrated(
         )
     points = [conditionals.somewhere(rng) for _ in range(2)]
     normals = normals_at(conditionals, choice.normals, points, rng) if choice.normals else None
-    alone = [alone_at(conditionals, name, points[0], rng) for name in choice.alone]
-    marginal = Marginal(conditionals, normals, alone)
+    others = [conjugate_at(conditionals, name, points[0], rng) for name in choice.others]
+    marginal = Marginal(conditionals, normals, others)
     remaining = remaining_model(conditionals.model, marginal, conditionals.supports)
     density = ModelDensity(remaining)
     seen, unseen = _verified(conditionals, marginal, density, rng)
@@ -168,18 +168,18 @@ def _verified(
     """
     names = list(marginal.probes)
     points = conditionals.everywhere(names, rng)
-    found, unseen = _audited(conditionals, names, points[0])
-    if found.questions and conditionals.impossible(names, rng):
+    audited, unseen = _audited(conditionals, names, points[0])
+    if audited.questions and conditionals.impossible(names, rng):
         raise NotConjugate(
             f"with some values of the finite variables the joint density of {', '.join(names)} and "
             "the rest is zero wherever it was looked at, and comparisons may make it positive "
             "elsewhere: a hard constraint."
         )
     must = len(points)
-    points += _otherwise(conditionals, names, found, points[:2], rng)
+    points += _otherwise(conditionals, names, audited, points[:2], rng)
     result: Verification | None = None
     chosen = list(range(len(points)))
-    if must > MANY:
+    if must > BATCHED:
         others = rng.choice(np.arange(_POINTS, must), _FULLY, replace=False)
         chosen = [*range(_POINTS), *map(int, others), *range(must, len(points))]
         _compared(conditionals, marginal, density, points[:must], rng)
@@ -187,7 +187,7 @@ def _verified(
         point = points[number]
         solution = Solution(conditionals.given(names, point), marginal.factors(point), [])
         try:
-            seen = verify(solution, found, rng, FEW)
+            seen = verify(solution, audited, rng, FEW)
         except Imprecise:
             if number < must:
                 raise
@@ -211,16 +211,16 @@ def _compared(
 ) -> None:
     """Compare at many values of the rest, each with one of the block, all at once."""
     names = list(marginal.probes)
-    rest = {p.name: np.stack([point[p.name] for point in points]) for p in marginal.rest}
-    own, logs, bounds = [], [], []
+    rest = {p.name: np.stack([point[p.name] for point in points]) for p in marginal.remaining}
+    block, logs, bounds = [], [], []
     for point, factors in zip(points, marginal.laws(rest), strict=True):
         solution = Solution(conditionals.given(names, point), factors, [])
         x, levels = (some[0] for some in solution.sample(1, rng))
-        own.append(solution.field.variables(x))
+        block.append(solution.field.variables(x))
         logs.append(solution.log_density(x, levels))
         bounds.append(solution.rounding(x, levels))
     joint, in_joint = conditionals.density.values(
-        {p.name: np.stack([point[p.name] for point in own]) for p in conditionals.points}
+        {p.name: np.stack([point[p.name] for point in block]) for p in conditionals.points}
     )
     left, in_left = density.values(rest)
     bound = in_joint + bounds + in_left
@@ -269,18 +269,18 @@ def _audited(
 def _otherwise(
     conditionals: Conditionals,
     names: Sequence[str],
-    found: Audit,
+    audited: Audit,
     points: Sequence[Point],
     rng: np.random.Generator,
 ) -> list[Point]:
     """Return values of the rest at which comparisons fall out differently."""
     rest = [name for name in conditionals.supports if name not in names]
-    if not found.questions or not rest:
+    if not audited.questions or not rest:
         return []
     view, none = conditionals.given(rest, points[0]), np.zeros(0, dtype=int)
     near = [(view.row(point), none) for point in points]
     far = [(somewhere(view, rng, WILD), none) for _ in range(_POINTS)]
-    others = [*far, *otherwise(view, found, near, far, rng)]
+    others = [*far, *otherwise(view, audited, near, far, rng)]
     return [p for p in (view.variables(*other) for other in others) if conditionals.possible(p)]
 
 
@@ -392,8 +392,8 @@ class PartialPosterior:
 
     def laws(self, rows: Point) -> tuple[dict[str, Any], NDArray[np.bool_]]:
         """Return each variable's law for every row of the rest, and which rows have digits left."""
-        result, known = _where_known(lambda some: self._marginal.parameters(some, _SOME), rows)
-        families = {one.name: one.family for one in self._marginal.alone}
+        result, known = _where_known(lambda some: self._marginal.parameters(some, _LOOSE), rows)
+        families = {one.name: one.family for one in self._marginal.others}
         laws: dict[str, Any] = {}
         for name, of in result.items():
             if name in self.levels:
@@ -409,9 +409,9 @@ class PartialPosterior:
     ) -> tuple[dict[str, Array], NDArray[np.bool_]]:
         """Return one draw for every row of the rest, NaN in rows that have no digits left."""
         rng = randomness(rng)
-        found, known = _where_known(lambda some: {"": self._marginal.draw(some, rng)}, rows)
+        draws, known = _where_known(lambda some: {"": self._marginal.draw(some, rng)}, rows)
         result = {}
-        for name, x in found[""].items():
+        for name, x in draws[""].items():
             result[name] = np.full((len(known), *x.shape[1:]), np.nan)
             result[name][known] = x
         return result, known
@@ -437,19 +437,19 @@ class PartialPosterior:
         """Return values with one sample axis, and what axes there were."""
         result: Point = {}
         batch: tuple[int, ...] | None = None
-        for point in self._marginal.rest:
+        for point in self._marginal.remaining:
             if point.name not in rest:
                 raise DataError(
                     f"rest: must have {point.name!r}; has {[str(name) for name in rest]}."
                 )
             value = np.asarray(rest[point.name])
-            own = value.shape[: value.ndim - point.type.ndim]
-            batch = own if batch is None else batch
-            if own != batch or value.ndim < point.type.ndim:
+            axes = value.shape[: value.ndim - point.type.ndim]
+            batch = axes if batch is None else batch
+            if axes != batch or value.ndim < point.type.ndim:
                 raise DataError(
                     f"rest: {point.name!r} has shape {value.shape}, with other axes than before."
                 )
-            result[point.name] = value.reshape((-1, *value.shape[len(own) :]))
+            result[point.name] = value.reshape((-1, *value.shape[len(axes) :]))
         return result, batch or ()
 
     def sample(
@@ -497,8 +497,8 @@ class PartialPosterior:
 
         posterior = tree["posterior"].to_dataset()
         posterior = posterior[list(self.remaining)]
-        found = self.draw({name: posterior[name].to_numpy() for name in self.remaining}, rng)
-        for name, values in found.items():
+        drawn = self.draw({name: posterior[name].to_numpy() for name in self.remaining}, rng)
+        for name, values in drawn.items():
             axes = reading.labelled_axes(self.original, name, values.shape[2:])
             posterior[name] = xr.DataArray(
                 values,
@@ -564,8 +564,8 @@ def _where_known(
             return {}, np.zeros(1, dtype=bool)
     half = number // 2
     parts = [
-        _where_known(run, {name: x[some] for name, x in rows.items()})
-        for some in (slice(half), slice(half, number))
+        _where_known(run, {name: x[part] for name, x in rows.items()})
+        for part in (slice(half), slice(half, number))
     ]
     both = [result for result, _ in parts if result]
     joined = {

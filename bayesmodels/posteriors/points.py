@@ -70,7 +70,7 @@ def _chained(kind: Kind) -> Callable[[Array, Array], Array]:
 
 def otherwise(
     field: Field,
-    found: Audit,
+    audited: Audit,
     near: Sequence[Place],
     far: Sequence[Place],
     rng: np.random.Generator,
@@ -79,17 +79,17 @@ def otherwise(
 
     Those `near` are from the proposed posterior, those `far` from a much wider law.
     """
-    seen = {_answers(field, found, point) for point in (*near, *far)}
+    seen = {_answers(field, audited, point) for point in (*near, *far)}
     result: list[Place] = []
-    for point in _candidates(field, found, near, rng):
-        told = _answers(field, found, point)
-        if told in seen:
+    for point in _candidates(field, audited, near, rng):
+        answers = _answers(field, audited, point)
+        if answers in seen:
             continue
-        seen.add(told)
+        seen.add(answers)
         result.append(point)
         # The border itself may have more to tell: a hole has two of them.
-        for side in _border(field, found, near[0], point, told):
-            here = _answers(field, found, side)
+        for side in _border(field, audited, near[0], point, answers):
+            here = _answers(field, audited, side)
             if here not in seen:
                 seen.add(here)
                 result.append(side)
@@ -98,9 +98,9 @@ def otherwise(
     return result
 
 
-def _answers(field: Field, found: Audit, point: Place) -> bytes:
+def _answers(field: Field, audited: Audit, point: Place) -> bytes:
     with np.errstate(all="ignore"):
-        return b"".join(np.asarray(part).tobytes() for part in found.ask(*_inputs(field, point)))
+        return b"".join(np.asarray(part).tobytes() for part in audited.ask(*_inputs(field, point)))
 
 
 def _inputs(field: Field, point: Place) -> list[NDArray[np.generic]]:
@@ -109,7 +109,7 @@ def _inputs(field: Field, point: Place) -> list[NDArray[np.generic]]:
 
 
 def _candidates(
-    field: Field, found: Audit, near: Sequence[Place], rng: np.random.Generator
+    field: Field, audited: Audit, near: Sequence[Place], rng: np.random.Generator
 ) -> Iterator[Place]:
     x, levels = near[0]
     spread = np.abs(x - near[1][0]) + np.abs(x - near[-1][0])
@@ -126,7 +126,7 @@ def _candidates(
         for corner in kind.corners(x[own]):
             yield moved(x, own, corner), levels
     if 0 < len(movable) <= _MOST_FREE:
-        yield from _nearest(field, found, near, movable)
+        yield from _nearest(field, audited, near, movable)
 
 
 def _ends(field: Field, element: int, value: float, spread: float) -> list[float]:
@@ -134,7 +134,7 @@ def _ends(field: Field, element: int, value: float, spread: float) -> list[float
 
 
 def _nearest(
-    field: Field, found: Audit, near: Sequence[Place], movable: NDArray[np.intp]
+    field: Field, audited: Audit, near: Sequence[Place], movable: NDArray[np.intp]
 ) -> Iterator[Place]:
     """Go to where a comparison is about to fall out differently, and a little beyond."""
     x, levels = near[0]
@@ -147,12 +147,12 @@ def _nearest(
                 point[own] = kind.clip(point[own], field.low[own], field.high[own])
         return point, levels
 
-    number = len(found.margins(*_inputs(field, near[0])))
+    number = len(audited.margins(*_inputs(field, near[0])))
     for question in range(min(number, 5)):
 
         def margin(steps: Array, question: int = question) -> float:
             with np.errstate(all="ignore"):
-                value = float(found.margins(*_inputs(field, at(steps)))[question])
+                value = float(audited.margins(*_inputs(field, at(steps)))[question])
             return value if np.isfinite(value) else 1e300
 
         best = minimize(
@@ -165,7 +165,9 @@ def _nearest(
                 yield at(best + step * np.eye(len(movable))[k])
 
 
-def _border(field: Field, found: Audit, inside: Place, outside: Place, told: bytes) -> list[Place]:
+def _border(
+    field: Field, audited: Audit, inside: Place, outside: Place, answers: bytes
+) -> list[Place]:
     """Return points at both sides of where the answers change on the way between two points."""
     low, high = 0.0, 1.0
 
@@ -175,7 +177,7 @@ def _border(field: Field, found: Audit, inside: Place, outside: Place, told: byt
 
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _answers(field, found, between(middle)) == told:
+        if _answers(field, audited, between(middle)) == answers:
             high = middle
         else:
             low = middle

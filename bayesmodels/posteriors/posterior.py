@@ -61,10 +61,10 @@ class ExactPosterior:
     """
 
     def __init__(
-        self, model: pm.Model, solution: Solution, verification: Verification, found: Audit
+        self, model: pm.Model, solution: Solution, verification: Verification, audited: Audit
     ) -> None:
         self.model, self.verification = model, verification
-        self._solution, self._audit = solution, found
+        self._solution, self._audit = solution, audited
         self.log_integral = verification.log_evidence
         field = solution.field
         self._order = [rv.name for rv in model.free_RVs]

@@ -55,19 +55,19 @@ def remaining_model(
             kept.append(out)
             level[out] = _levelled(out, supports[name])
     name = "_".join(["marginal", *marginal.probes])
-    made: Any = FunctionGraph(
+    new_graph: Any = FunctionGraph(
         outputs=[*kept, model_potential(marginal.expression(), name)], clone=False
     )
-    made.replace_all(tuple(level.items()), import_missing=True)
+    new_graph.replace_all(tuple(level.items()), import_missing=True)
     points = [
-        (point, level.get(by_name[point.name], by_name[point.name])) for point in marginal.rest
+        (point, level.get(by_name[point.name], by_name[point.name])) for point in marginal.remaining
     ]
-    made.replace_all(
-        [(point, pt.cast(out, point.dtype)) for point, out in points if point in made.inputs],
+    new_graph.replace_all(
+        [(point, pt.cast(out, point.dtype)) for point, out in points if point in new_graph.inputs],
         import_missing=True,
     )
-    made._coords, made._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
-    result = model_from_fgraph(made, mutate_fgraph=True)
+    new_graph._coords, new_graph._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
+    result = model_from_fgraph(new_graph, mutate_fgraph=True)
     result.check_bounds = model.check_bounds
     return result
 

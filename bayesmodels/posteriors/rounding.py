@@ -37,19 +37,19 @@ SINGLE = ("float16", "float32")
 
 @dataclass(frozen=True)
 class _Units:
-    """How often a value is rounded: in units as it is made, and in the sums that it goes into.
+    """How often a value is rounded: in units as it is `rounded`, and in the sums that it goes into.
 
     These are over its last axis, over all of it, or over all of it in pairs of blocks.
     """
 
-    made: float
+    rounded: float
     rows: int = 0
-    whole: int = 0
+    total: int = 0
     pairs: int = 0
 
     def of(self, value: Any) -> float:
         """Count them for a value, whose shape is now known."""
-        count = self.made + self.whole * value.size
+        count = self.rounded + self.total * value.size
         if self.rows:
             count += self.rows * value.shape[-1]
         if self.pairs:
@@ -126,7 +126,7 @@ def derivatives(
         # PyTensor warns of PyMC's own operations that are written for its former versions.
         warnings.filterwarnings("ignore", ".* should implement `pullback`", FutureWarning)
         try:
-            found: Any = grad(
+            slopes: Any = grad(
                 result,
                 list(by),
                 consider_constant=list(held),
@@ -136,10 +136,10 @@ def derivatives(
         except (TypeError, ValueError, LookupError, AttributeError) as error:
             # Somebody's operation has one that does not work here: as if it had none.
             raise NotImplementedError(str(error)) from error
-    made = set(ancestors([g for g in found if g is not None])) - set(ancestors([result]))
+    made = set(ancestors([g for g in slopes if g is not None])) - set(ancestors([result]))
     if any(isinstance(getattr(v.owner.op, "scalar_op", 0), ScalarLoop) for v in made if v.owner):
         raise NotImplementedError
-    return list(found)
+    return list(slopes)
 
 
 def without_gradient(leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]:
@@ -154,9 +154,9 @@ def without_gradient(leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]
             continue
         inputs = [v.type() if v in moving else v for v in node.inputs]
         fresh = [new for new, old in zip(inputs, node.inputs, strict=True) if new is not old]
-        made: Any = node.clone_with_new_inputs(inputs).outputs
+        outputs: Any = node.clone_with_new_inputs(inputs).outputs
         try:
-            for v in made:
+            for v in outputs:
                 if is_float(v):
                     derivatives(v.sum(), fresh)
         except NO_GRADIENT:
@@ -174,21 +174,21 @@ def error_terms(result: Any) -> list[Any]:
     """
     above = list(ancestors([result]))
     leaves = [v for v in above if v.owner is None]
-    made = [v for v in above if is_float(v) and (v.owner is not None or isinstance(v, Constant))]
-    variables = [v for v in made if not _single(v)]
+    floats = [v for v in above if is_float(v) and (v.owner is not None or isinstance(v, Constant))]
+    variables = [v for v in floats if not _single(v)]
     # PyTensor's operations do not have this method.
     matrices = [v for v in above if v.owner and hasattr(v.owner.op, "backward_error")]
     units = _units(variables)
     influence = gradient(result, [*variables, *(v.owner.inputs[0] for v in matrices)], leaves)
-    found = [
+    terms = [
         _Moved(units[v])(v, g) for v, g in zip(variables, influence, strict=False) if g is not None
     ]
     # A factor of an ill-conditioned matrix is far off in its elements, and yet the exact factor of
     # a nearby matrix: an operation with a method `backward_error` says how near.
     for v, g in zip(matrices, influence[len(variables) :], strict=True):
         if g is not None:
-            found.append(_Moved(_Units(1))(v.owner.op.backward_error(v.owner.inputs[0]), g))
-    return found
+            terms.append(_Moved(_Units(1))(v.owner.op.backward_error(v.owner.inputs[0]), g))
+    return terms
 
 
 def dtype(v: Any) -> str:
@@ -236,10 +236,10 @@ def _moves(op: Any) -> bool:
 def _summed(units: _Units, node: Any, part: Any) -> _Units:
     """Add how often a summand may be rounded on its way into a sum, product or solve."""
     if getattr(node.outputs[0].tag, "correctly_rounded", False):
-        return replace(units, made=units.made + 1)
+        return replace(units, rounded=units.rounded + 1)
     if not isinstance(node.op, CAReduce):
         return replace(units, rows=units.rows + 1)
     everything = node.outputs[0].type.ndim == 0
     if everything and part.owner is not None and isinstance(part.owner.op, Elemwise):
         return replace(units, pairs=units.pairs + 1)
-    return replace(units, whole=units.whole + 1)
+    return replace(units, total=units.total + 1)

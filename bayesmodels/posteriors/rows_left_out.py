@@ -43,7 +43,7 @@ _SOME = 0.3  # of each row that may be left out while it is seen what depends on
 
 def rows_left_out(
     model: pm.Model,
-    found: Integral,
+    result: Integral,
     seconds: float,
     rng: np.random.Generator,
     *,
@@ -61,11 +61,11 @@ def rows_left_out(
     density = BatchDensity(natural)
     for some in out.values():
         some.set_value(0 * some.get_value())
-    fine, coarse = _sublattices(found)
-    points = found.points_at(fine)
+    fine, coarse = _sublattices(result)
+    points = result.points_at(fine)
     start = density(points)[0]
-    log_volumes = np.log(found.weights[fine]) - start
-    border = found.halo[fine]  # beyond which there may be mass without a row that was far off
+    log_volumes = np.log(result.weights[fine]) - start
+    border = result.halo[fine]  # beyond which there may be mass without a row that was far off
     rows = [(name, at) for name, own in out.items() for at in np.ndindex(own.get_value().shape)]
     logs, errors = np.empty(len(rows)), np.empty(len(rows))
     end = time.process_time() + seconds
@@ -81,8 +81,8 @@ def rows_left_out(
             for some in (slice(None), coarse)
         ]
         logs[number] = both[0]
-        beyond = np.exp(logsumexp(np.append(without[border], -np.inf)) - logsumexp(without))
-        errors[number] = abs(both[0] - both[1]) + 2 * found.log_error + found.beside * beyond
+        outside = np.exp(logsumexp(np.append(without[border], -np.inf)) - logsumexp(without))
+        errors[number] = abs(both[0] - both[1]) + 2 * result.log_error + result.beside * outside
         each = time.process_time() - begun
         if number == 0 and each * len(rows) > end - begun:
             raise DataError(
@@ -113,26 +113,26 @@ def _with_indicators(model: pm.Model) -> tuple[pm.Model, dict[str, Any]]:
     return copy, result
 
 
-def _sublattices(found: Integral) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _sublattices(result: Integral) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Return points of lattices that are a step finer than has to be; and which have to be."""
-    if not found.lattices:
+    if not result.lattices:
         return np.zeros(1, dtype=int), np.ones(1, dtype=bool)
-    before = _every(found, 1)
+    before = _every(result, 1)
     for halving in reversed(range(1, _HALVINGS)):
         step = 2**halving
-        coarse = _every(found, step)
-        volumes = [_log_volume(lattice, step) for lattice in found.lattices]
-        each = np.repeat(volumes, [len(lattice) for lattice in found.lattices])
-        if abs(np.log((found.weights * np.exp(each))[coarse].sum())) < _CLOSE:
-            before = _every(found, step // 2)
+        coarse = _every(result, step)
+        volumes = [_log_volume(lattice, step) for lattice in result.lattices]
+        each = np.repeat(volumes, [len(lattice) for lattice in result.lattices])
+        if abs(np.log((result.weights * np.exp(each))[coarse].sum())) < _CLOSE:
+            before = _every(result, step // 2)
             break
-    fine = np.flatnonzero(before & (found.weights > 0))
+    fine = np.flatnonzero(before & (result.weights > 0))
     return fine, coarse[fine]
 
 
-def _every(found: Integral, step: int) -> NDArray[np.bool_]:
+def _every(result: Integral, step: int) -> NDArray[np.bool_]:
     """Return which points are on the cubic lattices with some multiple of the step."""
-    on = [(lattice.places % (2 * step) == 0).all(-1) for lattice in found.lattices]
+    on = [(lattice.places % (2 * step) == 0).all(-1) for lattice in result.lattices]
     return np.concatenate(on)
 
 

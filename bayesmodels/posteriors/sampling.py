@@ -104,12 +104,12 @@ def sample(
         posterior, reason = solved(model, rng, _SECONDS)
     except NotInTime as late:  # another machine would return other draws
         raise NotInTime(late.reason, "pm.sample(model) draws without a search") from late
-    except NotConjugate as found:
-        if isinstance(found, FewBits):
-            warn(f"PyMC samples, but {found}")
-        _LOG.info("No closed form, so pm.sample draws: %s", found.reason)
+    except NotConjugate as error:
+        if isinstance(error, FewBits):
+            warn(f"PyMC samples, but {error}")
+        _LOG.info("No closed form, so pm.sample draws: %s", error.reason)
         tree = sampled(model, draws, rng, tune=tune, chains=chains, **pm_sample_kwargs)
-        tree.attrs["reason"] = found.reason
+        tree.attrs["reason"] = error.reason
         return tree
     tree = independent_tree(posterior, draws, chains, rng)
     if reason:
@@ -136,9 +136,9 @@ def independent_tree(
     lp = {"lp": np.asarray(posterior.log_density(values))}
     tree["sample_stats"] = from_dict({"sample_stats": lp})["sample_stats"]
     add_data(tree, posterior.model, free)
-    made = {"inference_library": "bayesmodels", "inference_library_version": __version__}
-    tree.posterior.attrs |= made
-    tree.sample_stats.attrs |= made
+    library = {"inference_library": "bayesmodels", "inference_library_version": __version__}
+    tree.posterior.attrs |= library
+    tree.sample_stats.attrs |= library
     with suppress(PriorError):  # an improper prior
         tree.attrs["log_evidence"] = posterior.log_evidence
     if isinstance(posterior, ExactPosterior):

@@ -23,8 +23,8 @@ from bayesmodels.posteriors.audit import audit
 from bayesmodels.posteriors.conditional import MOST_ONE_BY_ONE, Conditionals
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.gradient import Field, Point
-from bayesmodels.posteriors.independent import LOOSE, standing_alone
-from bayesmodels.posteriors.marginalize import Alone, NormalGroup
+from bayesmodels.posteriors.independent import LOOSE, independent_laws
+from bayesmodels.posteriors.marginalize import Conjugate, NormalGroup
 from bayesmodels.posteriors.multivariate import gaussian, linked
 from bayesmodels.posteriors.points import score, somewhere
 from bayesmodels.posteriors.remaining_model import priors, replaceable
@@ -55,7 +55,7 @@ class Choice:
     families: dict[str, str]
     reasons: dict[str, str]
     normals: tuple[str, ...]
-    alone: tuple[str, ...]
+    others: tuple[str, ...]
 
 
 def choose(conditionals: Conditionals, rng: np.random.Generator, *, one_by_one: bool) -> Choice:
@@ -100,21 +100,21 @@ def choose(conditionals: Conditionals, rng: np.random.Generator, *, one_by_one: 
         else:
             how = f"jointly normal with {listed(normals)}" if normals else "normal given the rest"
             reasons[name] = f"{name} is not {how}"
-    alone: list[str] = []
+    others: list[str] = []
     for name in (n for n in largest_first if families[n] in FAMILIES):
-        done = [*normals, *alone]
+        done = [*normals, *others]
         at = everywhere([name, *done]) if one_by_one else points
         if any(_moved(conditionals, name, done, point, rng) for point in at):
             reasons[name] = f"the law of {name} depends on what is integrated out"
         else:
-            alone.append(name)
-    for name in [n for n in families if n not in (*normals, *alone) and not one_by_one]:
+            others.append(name)
+    for name in [n for n in families if n not in (*normals, *others) and not one_by_one]:
         try:
             _family(conditionals, name, everywhere([name]), rng, verified=True)
         except NotConjugate as error:
             del families[name]
             reasons[name] = error.reason
-    return Choice(families, reasons, tuple(normals), tuple(alone))
+    return Choice(families, reasons, tuple(normals), tuple(others))
 
 
 FAMILIES = ("Beta", "Dirichlet", "Gamma", "InverseGamma", "SquareGamma", "SquareInverseGamma")
@@ -151,7 +151,7 @@ def proposed(
     if view.kind(0) is REAL:
         return [gaussian(view, everything, linked(view, x, everything), x, rng)]
     with np.errstate(all="ignore"):  # far out shares round to 1; what is not finite is left out
-        factors, left = standing_alone(view, everything, x, rng)
+        factors, left = independent_laws(view, everything, x, rng)
     if len(left):
         raise NotConjugate(
             f"given all others, {view.label(int(left[0]))} is of no conjugate family that is "
@@ -254,20 +254,20 @@ def _not_zero(law: Gaussian) -> Any:
     return csr_array((np.ones(some.sum(), dtype=bool), places), shape=precision.shape)
 
 
-def alone_at(
+def conjugate_at(
     conditionals: Conditionals, name: str, point: Point, rng: np.random.Generator
-) -> Alone:
+) -> Conjugate:
     """Say where to look at the slopes of a variable whose elements are independent."""
     view = conditionals.given([name], point)
     support = conditionals.supports[name]
     if support.kind is UNIT:
         first = np.full(support.shape, _NEAR)
-        return Alone(name, BETA, first, 1 - first)
+        return Conjugate(name, BETA, first, 1 - first)
     if support.kind is SIMPLEX:
         width = support.shape[-1]
         level = np.full(support.shape, 1 / width)
         rising = np.arange(1, width + 1) / (width * (width + 1) / 2)
-        return Alone(name, DIRICHLET, level, np.broadcast_to(rising, support.shape))
+        return Conjugate(name, DIRICHLET, level, np.broadcast_to(rising, support.shape))
     (law,) = proposed(view, point, rng)
     assert isinstance(law, Independent)  # noqa: S101 - its family was looked at
     shape, rate = law.parameters
@@ -275,4 +275,4 @@ def alone_at(
     first = middle[np.argsort(law.elements)].reshape(support.shape)
     # The first, of which the density is taken, is where no exponential is large.
     apart = _APART ** np.sign(law.family.power)
-    return Alone(name, law.family, first / apart, first * apart)
+    return Conjugate(name, law.family, first / apart, first * apart)

@@ -40,12 +40,12 @@ def separated(result: Any, inputs: Sequence[Any]) -> Any:
 
     If it is not one, or does not vary, there is None.
     """
-    found = _Separation(inputs)
+    separation = _Separation(inputs)
     for node in io_toposort(list(inputs), [result]):
-        if any(v in found.moving for v in node.inputs):
-            found.add(node)
-    parts = found(result)
-    if parts is None or result not in found.moving:
+        if any(v in separation.moving for v in node.inputs):
+            separation.add(node)
+    parts = separation(result)
+    if parts is None or result not in separation.moving:
         return None
     each = [rest if factor is _ONE else factor * rest for factor, rest in parts.items()]
     return sum(each[1:], each[0])
@@ -58,7 +58,7 @@ class _Separation:
         self.moving = set(inputs)
         self._plain = {v for v in inputs if _is_number(v)}
         self._known: dict[Any, _Parts] = {v: _number(v) for v in self._plain}
-        self._made: dict[Any, Any] = {}
+        self._products: dict[Any, Any] = {}
 
     def __call__(self, v: Any) -> _Parts | None:
         """Return a variable's parts."""
@@ -94,7 +94,7 @@ class _Separation:
         by_place = {i: self(given[i]) for i in places}
         if any(parts is None for parts in by_place.values()):
             return None
-        made = {}
+        products = {}
         for factor in dict.fromkeys(f for parts in by_place.values() for f in parts or ()):
             inputs = list(given)
             for i, parts in by_place.items():
@@ -105,8 +105,8 @@ class _Separation:
                     if None in shape:
                         return None
                     inputs[i] = pt.zeros(shape, given[i].type.dtype)
-            made[factor] = _along(node.op(*inputs), result.type.shape)
-        return made
+            products[factor] = _along(node.op(*inputs), result.type.shape)
+        return products
 
     def filled(self, node: Any) -> _Parts | None:
         """Return the parts of what is repeated along the axes of the result."""
@@ -119,17 +119,17 @@ class _Separation:
     def product(self, node: Any) -> _Parts | None:
         """Return the parts of a product, of whose factors one at most is a sum."""
         factors = [self(v) for v in node.inputs]
-        made: _Parts | None = factors[0]
+        products: _Parts | None = factors[0]
         times = node.op if len(factors) == 2 else pt.mul  # noqa: PLR2004 - as a matrix product has
         for parts in factors[1:]:
-            if made is None or parts is None or 1 not in (len(made), len(parts)):
+            if products is None or parts is None or 1 not in (len(products), len(parts)):
                 return None
-            made = {
+            products = {
                 self._number(pt.mul, f, g): times(a, b)
-                for f, a in made.items()
+                for f, a in products.items()
                 for g, b in parts.items()
             }
-        return made
+        return products
 
     def quotient(self, node: Any) -> _Parts | None:
         """Return the parts of a quotient by what has one part."""
@@ -163,8 +163,8 @@ class _Separation:
         if parts is None or None in shape or any(v.type.ndim for v in conditions):
             return None
         holds = reduce(pt.and_, map(pt.as_tensor_variable, conditions))
-        made = {pt.switch(holds, f, _ZERO): a for f, a in parts.items()}
-        return made | {node.op(_ZERO, *conditions): pt.ones(shape, "float64")}
+        products = {pt.switch(holds, f, _ZERO): a for f, a in parts.items()}
+        return products | {node.op(_ZERO, *conditions): pt.ones(shape, "float64")}
 
     def _single(self, v: Any) -> _Parts | None:
         """Return one part; a number that has several is one by itself."""
@@ -177,7 +177,7 @@ class _Separation:
             return given[given[0] is _ONE]
         if op is pt.true_div and given[1] is _ONE:
             return given[0]
-        return self._made.setdefault((op, *given), op(*given))
+        return self._products.setdefault((op, *given), op(*given))
 
 
 def _is_number(v: Any) -> bool:

@@ -36,7 +36,7 @@ from bayesmodels.posteriors.independent import (
     Looks,
     check_proper,
     fit,
-    standing_alone,
+    independent_laws,
 )
 from bayesmodels.posteriors.points import moved, somewhere
 
@@ -62,7 +62,7 @@ class Truncated:
     """Independent elements of one family, truncated; or the logs or logits of its variables.
 
     `natural` is what the family's slopes are multiplied by, one row an element: of a normal law,
-    counted from the peak. `found` has the usual parameters.
+    counted from the peak. `usual` has the usual parameters.
     """
 
     elements: Elements
@@ -71,7 +71,7 @@ class Truncated:
     natural: Array
     sizes: Array
     each: Sequence[LogConcave]
-    found: dict[str, Array]
+    usual: dict[str, Array]
 
     def _inner(self, x: Array) -> Array:
         """Return the points at which the family's functions are taken."""
@@ -112,8 +112,8 @@ class Truncated:
         top = np.full(len(self.each), np.nan)
         if self._title:
             with np.errstate(all="ignore"):
-                top = self.family.mode(*(self.found[key] for key in self.family.parameters))
-        low, high = self.found["lower"], self.found["upper"]
+                top = self.family.mode(*(self.usual[key] for key in self.family.parameters))
+        low, high = self.usual["lower"], self.usual["upper"]
         return np.where((low < top) & (top < high), top, np.nan)
 
     def laws(self) -> list[ElementLaw]:
@@ -121,7 +121,7 @@ class Truncated:
         of = self.family.on.name if self.logs else "Truncated"
         name = of + self.family.name if self._title else "Uniform"
         return [
-            ElementLaw(self.elements[[i]], name, law, {k: v[[i]] for k, v in self.found.items()})
+            ElementLaw(self.elements[[i]], name, law, {k: v[[i]] for k, v in self.usual.items()})
             for i, law in enumerate(self.each)
         ]
 
@@ -132,7 +132,7 @@ class Truncated:
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
-        own = {key: self.found[key] for key in self.family.parameters if key in self.found}
+        own = {key: self.usual[key] for key in self.family.parameters if key in self.usual}
         what = f"{self._title}{said(own)}" if own else "a uniform law"
         square = "" if abs(self.family.power) == 1 else "the square of "
         if self.logs:
@@ -142,11 +142,11 @@ class Truncated:
         return f"{square}{names} has {what} for {names} in {where}"
 
 
-def standing_apart(
+def separate_laws(
     field: Field, chosen: Elements, x: Array, rng: np.random.Generator, looks: Looks = FIRST
 ) -> tuple[list[Factor], Elements]:
     """Return laws of those elements that depend on no other, also truncated ones; and the rest."""
-    factors, left = standing_alone(field, chosen, x, rng, looks)
+    factors, left = independent_laws(field, chosen, x, rng, looks)
     single = left[field.single[left]]
     own = _sample(field, single, rng)
     if not len(own):

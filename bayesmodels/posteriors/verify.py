@@ -28,7 +28,7 @@ from bayesmodels.posteriors.points import (
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.truncated import LONGEST, Truncated
 
-MANY, FEW = (5, 6, 0), (2, 2, 2)
+FULL, FEW = (5, 6, 0), (2, 2, 2)
 """Numbers of points near, far, and not chosen by the proposal: of a whole posterior; of one of some
 laws whose parameters may have been read off where another kind of law was expected."""
 _DOUBTFUL = 3  # slopes a point that are looked at more closely
@@ -69,9 +69,9 @@ class Verification:
 
 def verify(
     solution: Solution,
-    found: Audit,
+    audited: Audit,
     rng: np.random.Generator,
-    looks: tuple[int, int, int] = MANY,
+    looks: tuple[int, int, int] = FULL,
 ) -> Verification:
     """Compare a proposed posterior with the joint density; refuse what rounding can't explain.
 
@@ -86,8 +86,8 @@ def verify(
     ]
     far = _far(solution, rng, looks[1])
     points = [*near, *far]
-    if found.questions:
-        points += otherwise(field, found, near, far, rng)
+    if audited.questions:
+        points += otherwise(field, audited, near, far, rng)
     # Far from all mass numbers may overflow, which says nothing against the proposal.
     must = len(points)
     points += [(somewhere(field, rng, (MILD, WILD)[i % 2]), near[0][1]) for i in range(looks[2])]
@@ -120,7 +120,7 @@ def verify(
             f"{bounds[best]:.2g}."
         )
     return Verification(
-        int(usable.sum()), value, slope, float(gaps[best]), float(bounds[best]), found.analytic
+        int(usable.sum()), value, slope, float(gaps[best]), float(bounds[best]), audited.analytic
     )
 
 

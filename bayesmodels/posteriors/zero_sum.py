@@ -138,12 +138,12 @@ def in_coordinates(model: pm.Model, known: Mapping[str, ZeroSum]) -> pm.Model:
             free = model_free_rv(law, law.type(name), None, name)
             moved[out] = ZeroSumTransform(range(-own.axes, 0)).backward(free)
         outputs.append(free)
-    made: Any = FunctionGraph(outputs=outputs, clone=False)
-    made.replace_all(
-        [pair for pair in moved.items() if pair[0] in made.variables], import_missing=True
+    new_graph: Any = FunctionGraph(outputs=outputs, clone=False)
+    new_graph.replace_all(
+        [pair for pair in moved.items() if pair[0] in new_graph.variables], import_missing=True
     )
-    made._coords, made._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
-    result = model_from_fgraph(made, mutate_fgraph=True)
+    new_graph._coords, new_graph._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
+    result = model_from_fgraph(new_graph, mutate_fgraph=True)
     result.check_bounds = model.check_bounds
     keep_initial_values(model, result, [n for n in model.named_vars if n not in known])
     return result

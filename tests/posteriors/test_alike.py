@@ -5,7 +5,7 @@ import pymc as pm
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.posteriors.alike import together
+from bayesmodels.posteriors.alike import stacked
 from bayesmodels.posteriors.density import compiled, named_terms
 from tests.posteriors.test_endless import built
 
@@ -66,7 +66,7 @@ def rows_of_different_lengths():
 def test_the_density_and_its_slopes_stay_what_they_are(declare, left):
     points, terms = named_terms(built(declare))
     terms = list(terms.values())
-    alike = together(terms)
+    alike = stacked(terms)
     assert len(alike) == left
     run = compiled(points, [sum(t.sum() for t in some) for some in (terms, alike)])
     for _ in range(5):
@@ -78,7 +78,7 @@ def test_a_parameter_that_is_out_of_range_is_told_as_before():
     points, terms = named_terms(built(rows_of_a_regression))
     terms = list(terms.values())
     below = [-np.ones(p.type.shape) for p in points]
-    for some in (terms, together(terms)):
+    for some in (terms, stacked(terms)):
         with pytest.raises(pm.logprob.utils.ParameterValueError, match="sigma > 0"):
             compiled(points, some)(*below)
 

@@ -6,14 +6,14 @@ import pytensor.tensor as pt
 import pytest
 
 from bayesmodels.posteriors.audit import audit
-from bayesmodels.posteriors.gradient import whole_field
+from bayesmodels.posteriors.gradient import joint_field
 from bayesmodels.posteriors.support import supports
 
 
 def analytic(prior, term):
     with pm.Model() as model:
         pm.Potential("term", term(prior()))
-    return audit(whole_field(model, supports(model))).analytic
+    return audit(joint_field(model, supports(model))).analytic
 
 
 def pair():

@@ -87,6 +87,25 @@ def test_with_a_block_there_is_a_second_density_of_what_remains(made):
     assert made == {"derived": 2, "compiled": 2, "lattice": 1, "conditionals": 1}
 
 
+def effects(categories):
+    with pm.Model() as model:
+        e = pm.ZeroSumNormal("e", 1.0, shape=4)
+        noise = pm.HalfNormal("noise", 1.0)
+        group = pm.Categorical("group", [0.3, 0.7], shape=categories)
+        pm.Normal(
+            "y", pt.concatenate([e, 2.0 * group]), noise, observed=np.arange(4.0 + categories)
+        )
+    return model
+
+
+@pytest.mark.parametrize("categories", [2, 12])
+def test_of_variables_that_sum_to_zero_too(categories, made):
+    """Whether they are integrated out, or remain beside finite ones that are summed out."""
+    partial = bm.exact(effects(categories), partial=True, rng=1)
+    assert ("e" in partial.integrated) == (categories == 2)
+    assert made["derived"] == made["compiled"] == 2  # of all variables, and of what remains
+
+
 def test_a_program_works_out_what_is_asked_for_alone():
     seen = []
 

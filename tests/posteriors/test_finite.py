@@ -27,7 +27,7 @@ def _compiled_once(monkeypatch):
 
         return made
 
-    for name in ("supports", "whole_field", "audit"):
+    for name in ("supports", "joint_field", "audit"):
         monkeypatch.setattr(exact, name, once(getattr(exact, name)))
     monkeypatch.setattr("bayesmodels.posteriors.partial.Conditionals", once(Conditionals))
 

@@ -73,7 +73,7 @@ def _support(
             f"{name} has a mixture as its prior with the components summed out; a closed form "
             "needs the component as a variable of its own."
         )
-    not_whole(rv)
+    refuse_integer(rv)
     if str(rv.dtype).startswith(_WHOLE):
         lowest, levels = whole_range(op, rv, name, known)
         return Support(name, FINITE, shape, lowest, levels, getattr(op, "name", "") in COUNTABLE)
@@ -136,12 +136,12 @@ def within(model: pm.Model, points: Mapping[str, Any]) -> dict[str, Any]:
         and transform is not None
         and type(transform) is not type(_default_transform(rv.owner.op, rv))
     }
-    made = in_double(clone_replace(list(there.values()), free, rebuild_strict=False), {})
-    inside: Any = [pt.all(pt.isfinite(z)) for z in made]  # type: ignore[no-untyped-call]
+    coordinates = in_double(clone_replace(list(there.values()), free, rebuild_strict=False), {})
+    inside: Any = [pt.all(pt.isfinite(z)) for z in coordinates]  # type: ignore[no-untyped-call]
     return dict(zip(there, inside, strict=True))
 
 
-def not_whole(rv: Any) -> None:
+def refuse_integer(rv: Any) -> None:
     """Refuse a whole number that PyMC keeps as a real one: its masses are no density on a line."""
     op = rv.owner.op
     inner = getattr(op.base_rv_op if isinstance(op, TruncatedRV) else None, "dtype", "float64")

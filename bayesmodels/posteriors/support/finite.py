@@ -141,18 +141,18 @@ def values_of(expressions: list[Any], name: str, known: Mapping[Any, Support] | 
     given = {rv: s for rv, s in (known or {}).items() if rv in above}
     ops = [v.owner.op for v in above if v.owner is not None and v not in given]
     # Where numbers are only moved, no element depends on two of a variable.
-    together = all(v in given or v.owner is None or _moves(v.owner.op) for v in above)
-    many = np.prod([float(s.levels) ** (together or s.size) for s in given.values()])
+    jointly = all(v in given or v.owner is None or _moves(v.owner.op) for v in above)
+    configurations = np.prod([float(s.levels) ** (jointly or s.size) for s in given.values()])
     if (
         any(isinstance(op, RandomVariable | SymbolicRandomVariable) for op in ops)
         or any(not s.finite for s in given.values())
-        or many > _MOST_KNOWN
+        or configurations > _MOST_KNOWN
     ):
         raise NotConjugate(f"the range of {name} depends on other variables.")
     run = compiled(list(given), expressions)
     each = []
     for rv, s in given.items():
-        rows = np.array(list(product(range(s.levels), repeat=1 if together else s.size)))
+        rows = np.array(list(product(range(s.levels), repeat=1 if jointly else s.size)))
         levels = np.broadcast_to(rows, (len(rows), s.size)).reshape(-1, *s.shape)
         each.append(list((s.lowest + levels).astype(rv.dtype)))
     return [np.stack(x) for x in zip(*(run(*point) for point in product(*each)), strict=True)]
