@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 from pytensor.compile.mode import Mode
+from pytensor.graph.replace import vectorize_graph
 from scipy.sparse import csr_array
 
 from bayesmodels.errors import NotConjugate
@@ -252,6 +253,13 @@ class Conditionals:
                     point[p.name] = point[p.name] + more
             result += [point] if self.possible(point) else []
         return result
+
+
+def batched(points: Sequence[Any], outputs: Any) -> Callable[[Mapping[str, Any]], list[Any]]:
+    """Return a function from values by name, one a row, to a graph's outputs, one a row."""
+    rows: Any = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points}
+    run = compiled(list(rows.values()), vectorize_graph(outputs, rows), LIGHT_MODE)
+    return lambda values: run(*(np.asarray(values[p.name], dtype=p.dtype) for p in points))
 
 
 def natural_values(model: pm.Model) -> Any:

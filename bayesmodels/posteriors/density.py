@@ -306,6 +306,24 @@ def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_M
     return np.errstate(all="ignore")(run)
 
 
+def in_halves[Result](
+    run: Callable[[slice], Result], rows: slice, errors: tuple[type[Exception], ...]
+) -> list[tuple[int, Result | None]]:
+    """Run for rows that are cut in halves where that fails; return sizes and results of the parts.
+
+    Of a single row that fails there is None.
+    """
+    number = rows.stop - rows.start
+    try:
+        return [(number, run(rows))]
+    except errors:
+        if number == 1:
+            return [(1, None)]
+    middle = rows.start + number // 2
+    halves = slice(rows.start, middle), slice(middle, rows.stop)
+    return [part for half in halves for part in in_halves(run, half, errors)]
+
+
 @contextmanager
 def _compiling(outputs: Sequence[Any]) -> Iterator[None]:
     """Compile for Python, with variables that do not say where they were made.
@@ -507,7 +525,9 @@ def frozen(model: pm.Model) -> pm.Model:
         outputs = _with_shapes(outputs, known)
     except ValueError as error:
         raise _misfit(model, error) from error
-    return _model_of(model, graph, outputs, known)
+    result = model_of(graph, outputs, known)
+    keep_initial_values(model, result, [rv.name for rv in model.free_RVs])
+    return result
 
 
 def _with_shapes(outputs: Sequence[Any], known: Mapping[Any, Any]) -> list[Any]:
@@ -549,15 +569,15 @@ def _outputs(model: pm.Model) -> list[Any]:
     ]
 
 
-def _model_of(model: pm.Model, graph: Any, outputs: Any, known: Mapping[Any, Any]) -> pm.Model:
-    """Return the model of a graph with other outputs, that starts where `model` does."""
+def model_of(graph: Any, outputs: Any, replacements: Mapping[Any, Any]) -> pm.Model:
+    """Return the model of other outputs than a model's graph has, with variables replaced."""
     made: Any = FunctionGraph(outputs=list(outputs), clone=False)
+    there = [(old, new) for old, new in replacements.items() if old in made.variables]
+    made.replace_all(there, import_missing=True)
     made._coords = graph._coords  # noqa: SLF001 - PyMC's own
     lengths = graph._dim_lengths.items()  # noqa: SLF001 - as above
-    made._dim_lengths = {dim: known.get(v, v) for dim, v in lengths}  # noqa: SLF001 - as above
-    result = model_from_fgraph(made, mutate_fgraph=True)
-    keep_initial_values(model, result, [rv.name for rv in model.free_RVs])
-    return result
+    made._dim_lengths = {dim: replacements.get(v, v) for dim, v in lengths}  # noqa: SLF001
+    return model_from_fgraph(made, mutate_fgraph=True)
 
 
 def graph_of(model: pm.Model) -> Any:
@@ -583,7 +603,9 @@ def written_in_double(model: pm.Model) -> pm.Model:
     outputs = in_double(graph.outputs, {})
     if outputs == list(graph.outputs):
         return model
-    return _model_of(model, graph, outputs, {})
+    result = model_of(graph, outputs, {})
+    keep_initial_values(model, result, [rv.name for rv in model.free_RVs])
+    return result
 
 
 def _double(point: Any) -> Any:

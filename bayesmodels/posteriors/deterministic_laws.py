@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pymc as pm
 from pytensor.configdefaults import config
-from pytensor.graph.replace import clone_replace, vectorize_graph
+from pytensor.graph.replace import clone_replace
 from scipy.sparse import csr_array
 
 from bayesmodels.belief.reading import missing
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import element
-from bayesmodels.posteriors.conditional import LIGHT_MODE
-from bayesmodels.posteriors.density import compiled, frozen, in_double
+from bayesmodels.posteriors.conditional import batched
+from bayesmodels.posteriors.density import frozen, in_double
 from bayesmodels.posteriors.families import (
     ElementLaw,
     Factor,
@@ -87,10 +87,8 @@ def _values(model: pm.Model, draws: dict[str, Any]) -> dict[str, Array]:
     seen: Any = {rv: model.rvs_to_values[rv] for rv in model.observed_RVs}
     with config.change_flags(floatX="float64", traceback__limit=0):
         expressions = clone_replace(list(model.deterministics), free | seen, rebuild_strict=False)
-        rows: Any = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in free.values()}
-        many: Any = vectorize_graph(in_double(expressions, {}), rows)
-        run = compiled(list(rows.values()), many, LIGHT_MODE)
-    result = run(*(np.asarray(draws[p.name], p.dtype) for p in rows))
+        run = batched(list(free.values()), in_double(expressions, {}))
+    result = run(draws)
     number = len(next(iter(draws.values())))
     return {
         v.name: np.broadcast_to(y, (number, *y.shape[y.ndim - v.type.ndim :])).astype(float)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,10 @@ class Scattered:
     def __init__(self, shape: tuple[int, ...], parts: Sequence[Part]) -> None:
         self.shape, self.parts = shape, parts
 
-    def _gather(self, verb: str, *inputs: Any) -> Array:
+    def _gather(self, verb: str, *inputs: Any, **named: Any) -> Array:
         result = np.empty(int(np.prod(self.shape, dtype=int)))
         for places, law, own in self.parts:
-            result[places] = np.ravel(np.asarray(getattr(law, verb)(*inputs)))[own]
+            result[places] = np.ravel(np.asarray(getattr(law, verb)(*inputs, **named)))[own]
         return np.asarray(result.reshape(self.shape))[()]
 
     def _at(self, verb: str, x: ArrayLike) -> Array:
@@ -54,41 +55,15 @@ class Scattered:
         law, own = next((of, i[np.asarray(p) == place]) for p, of, i in self.parts if place in p)
         return element_of(law, tuple(map(int, np.unravel_index(own[0], np.shape(law.std())))))
 
-    def mean(self) -> Array:
-        """Return the means."""
-        return self._gather("mean")
-
-    def var(self) -> Array:
-        """Return the variances."""
-        return self._gather("var")
-
-    def std(self) -> Array:
-        """Return the standard deviations."""
-        return self._gather("std")
-
-    def stats(self, moments: str) -> Array:
-        """Return skewness (s) or excess kurtosis (k)."""
-        return self._gather("stats", moments)
-
-    def cdf(self, x: ArrayLike) -> Array:
-        """Return the probability of at most x."""
-        return self._at("cdf", x)
-
-    def sf(self, x: ArrayLike) -> Array:
-        """Return the probability of more than x."""
-        return self._at("sf", x)
-
-    def logpdf(self, x: ArrayLike) -> Array:
-        """Return the log density."""
-        return self._at("logpdf", x)
-
-    def ppf(self, q: ArrayLike) -> Array:
-        """Return quantiles; `q` is one number."""
-        return self._gather("ppf", q)
-
-    def isf(self, q: ArrayLike) -> Array:
-        """Return quantiles counted from above; `q` is one number."""
-        return self._gather("isf", q)
+    mean = partialmethod(_gather, "mean")
+    var = partialmethod(_gather, "var")
+    std = partialmethod(_gather, "std")
+    stats = partialmethod(_gather, "stats")  # "s": skewness, "k": excess kurtosis
+    ppf = partialmethod(_gather, "ppf")  # of one number
+    isf = partialmethod(_gather, "isf")
+    cdf = partialmethod(_at, "cdf")
+    sf = partialmethod(_at, "sf")
+    logpdf = partialmethod(_at, "logpdf")
 
 
 class Certain:

@@ -11,7 +11,6 @@ import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pytensor.configdefaults import config
-from pytensor.graph.replace import vectorize_graph
 
 from bayesmodels.belief import notebook
 from bayesmodels.belief import reading as belief_reading
@@ -25,8 +24,8 @@ from bayesmodels.numerics.laws import MixtureLaw
 from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
-from bayesmodels.posteriors.conditional import LIGHT_MODE
-from bayesmodels.posteriors.density import add, compiled, named_terms, plain
+from bayesmodels.posteriors.conditional import batched
+from bayesmodels.posteriors.density import add, named_terms, plain
 from bayesmodels.posteriors.deterministic_laws import DRAWS, Known, known
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.partial import PartialPosterior
@@ -316,17 +315,10 @@ class IntegratedPosterior:
     def _joint(self) -> Any:
         points, terms = named_terms(self._held)
         with config.change_flags(floatX="float64", traceback__limit=0):
-            rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points}
             inside = within(self._held, {p.name: p for p in points}).values()
             cut = [pt.switch(each, 0.0, -np.inf) for each in inside]
-            total = plain([add([term.sum() for term in terms.values()] + cut)])
-            run = compiled(list(rows.values()), vectorize_graph(total, rows), LIGHT_MODE)
-
-        def joint(values: dict[str, Any]) -> Array:
-            inputs = [np.asarray(values[p.name], dtype=p.dtype) for p in points]
-            return np.asarray(run(*inputs)[0])
-
-        return joint
+            run = batched(points, plain([add([term.sum() for term in terms.values()] + cut)]))
+        return lambda values: np.asarray(run(values)[0])
 
     def sample(
         self, draws: int, rng: np.random.Generator | int | None = None

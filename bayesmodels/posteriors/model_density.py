@@ -26,6 +26,7 @@ from bayesmodels.posteriors.density import (
     add,
     folded,
     frozen,
+    in_halves,
     named_terms,
     no_gradient,
     plain,
@@ -151,10 +152,6 @@ class ModelDensity:
         run = Program([*self.points, *along], {"": [*of_value, *of_slope]})
         return [point.name for point in smooth], run
 
-    def with_any(self, points: set[Any]) -> list[Any]:
-        """Return log terms that depend on some points."""
-        return [term for term in self.named.values() if points & set(ancestors([term]))]
-
     def at(self, point: Mapping[str, Any]) -> list[NDArray[Any]]:
         """Return a point's values in the order of the inputs."""
         return [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
@@ -203,25 +200,18 @@ class ModelDensity:
         return np.concatenate([one for one, _ in parts]), np.concatenate([two for _, two in parts])
 
     def _some(self, points: dict[str, Any]) -> tuple[Array, Array]:
-        at, number = self.at(points), len(next(iter(points.values())))
+        at, every = self.at(points), slice(0, len(next(iter(points.values()))))
         ndims = [0] * len(self._in_total) + [term.type.ndim for term in self.terms]
-        try:
-            with np.errstate(all="ignore"):  # as above
-                result = self._values("", at)
-        except np.linalg.LinAlgError:
-            if number == 1:
-                return np.array([-np.inf]), np.zeros(1)
-            half = number // 2
-            (one, near), (other, far) = (
-                self._some({name: x[part] for name, x in points.items()})
-                for part in (slice(half), slice(half, number))
-            )
-            return np.concatenate([one, other]), np.concatenate([near, far])
-        rows = [
-            np.broadcast_to(x, (number, *x.shape[x.ndim - ndim :]))
-            for x, ndim in zip(result, ndims, strict=True)
-        ]
-        each = [self._added(row) for row in zip(*rows, strict=True)]
+        each: list[tuple[float, float]] = []
+        parts = in_halves(
+            lambda rows: self._values("", [x[rows] for x in at]), every, (np.linalg.LinAlgError,)
+        )
+        for number, result in parts:
+            rows = [
+                np.broadcast_to(x, (number, *x.shape[x.ndim - ndim :]))
+                for x, ndim in zip(result or (), ndims, strict=result is not None)
+            ]
+            each += [self._added(row) for row in zip(*rows, strict=True)] or [(-np.inf, 0.0)]
         return np.array([value for value, _ in each]), np.array([bound for _, bound in each])
 
     def _added(self, outputs: Sequence[Any]) -> tuple[float, float]:

@@ -27,18 +27,17 @@ from pytensor import tensor
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Constant
-from pytensor.graph.replace import graph_replace, vectorize_graph
+from pytensor.graph.replace import graph_replace
 from pytensor.graph.traversal import ancestors, walk
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.shape import Shape, Shape_i
 
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.conditional import LIGHT_MODE
+from bayesmodels.posteriors.conditional import LIGHT_MODE, batched
 from bayesmodels.posteriors.density import (
     add,
     changing,
-    compiled,
     frozen,
     graph_of,
     keep_initial_values,
@@ -146,14 +145,13 @@ class NewData:
         with config.change_flags(floatX="float64", traceback__limit=0):
             own = [terms[name].sum() for name in self._likelihood]
             both = [add([term.sum() for term in terms.values()]), add(own)]
-            rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points}
-            run = compiled(list(rows.values()), vectorize_graph(both, rows), LIGHT_MODE)
+            run = batched(points, both)
 
         def densities(draws: Mapping[str, Any]) -> tuple[Array, Array]:
-            values = [np.asarray(draws[p.name], dtype=p.dtype) for p in points]
+            number = len(draws[points[0].name])
             with np.errstate(all="ignore"):  # -inf is an answer
                 # Of a density that depends on no variable there is one value for all draws.
-                total, likelihood = (np.broadcast_to(x, len(values[0])) for x in run(*values))
+                total, likelihood = (np.broadcast_to(x, number) for x in run(draws))
             return total, likelihood
 
         return densities

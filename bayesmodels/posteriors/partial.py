@@ -23,6 +23,7 @@ from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.batch_density import MOST_LEVELS
 from bayesmodels.posteriors.conditional import BATCHED, Conditionals
+from bayesmodels.posteriors.density import in_halves
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.gradient import Point
@@ -556,23 +557,17 @@ def _where_known(
     run: Callable[[Point], dict[str, dict[str, Array]]], rows: Point
 ) -> tuple[dict[str, dict[str, Array]], NDArray[np.bool_]]:
     """Evaluate for all rows but those that rounding leaves no digits of; say which these are."""
-    number = len(next(iter(rows.values())))
-    try:
-        return run(rows), np.ones(number, dtype=bool)
-    except (DataError, np.linalg.LinAlgError):
-        if number == 1:
-            return {}, np.zeros(1, dtype=bool)
-    half = number // 2
-    parts = [
-        _where_known(run, {name: x[part] for name, x in rows.items()})
-        for part in (slice(half), slice(half, number))
-    ]
-    both = [result for result, _ in parts if result]
+    parts = in_halves(
+        lambda part: run({name: x[part] for name, x in rows.items()}),
+        slice(0, len(next(iter(rows.values())))),
+        (DataError, np.linalg.LinAlgError),
+    )
+    results = [result for _, result in parts if result]
     joined = {
-        name: {key: np.concatenate([result[name][key] for result in both]) for key in of}
-        for name, of in (both[0] if both else {}).items()
+        name: {key: np.concatenate([result[name][key] for result in results]) for key in of}
+        for name, of in (results[0] if results else {}).items()
     }
-    return joined, np.concatenate([known for _, known in parts])
+    return joined, np.repeat([result is not None for _, result in parts], [n for n, _ in parts])
 
 
 def _unflattened(value: Array, batch: tuple[int, ...]) -> Array:

@@ -10,13 +10,11 @@ from pymc.model.fgraph import (
     ModelFreeRV,
     ModelObservedRV,
     model_free_rv,
-    model_from_fgraph,
     model_potential,
 )
-from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 
-from bayesmodels.posteriors.density import graph_of
+from bayesmodels.posteriors.density import graph_of, model_of
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.support.kind import Support
@@ -55,19 +53,10 @@ def remaining_model(
             kept.append(out)
             level[out] = _levelled(out, supports[name])
     name = "_".join(["marginal", *marginal.probes])
-    new_graph: Any = FunctionGraph(
-        outputs=[*kept, model_potential(marginal.expression(), name)], clone=False
-    )
-    new_graph.replace_all(tuple(level.items()), import_missing=True)
-    points = [
-        (point, level.get(by_name[point.name], by_name[point.name])) for point in marginal.remaining
-    ]
-    new_graph.replace_all(
-        [(point, pt.cast(out, point.dtype)) for point, out in points if point in new_graph.inputs],
-        import_missing=True,
-    )
-    new_graph._coords, new_graph._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
-    result = model_from_fgraph(new_graph, mutate_fgraph=True)
+    outputs = [*kept, model_potential(marginal.expression(), name)]
+    of_points = {p: level.get(by_name[p.name], by_name[p.name]) for p in marginal.remaining}
+    points = {p: pt.cast(out, p.dtype) for p, out in of_points.items()}
+    result = model_of(graph, outputs, level | points)
     result.check_bounds = model.check_bounds
     return result
 

@@ -23,13 +23,12 @@ import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pymc.distributions.multivariate import ZeroSumNormalRV
 from pymc.distributions.transforms import ZeroSumTransform
-from pymc.model.fgraph import model_free_rv, model_from_fgraph
-from pytensor.graph.fg import FunctionGraph
+from pymc.model.fgraph import model_free_rv
 from scipy.sparse import csc_array, eye_array, kron
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.density import compiled, graph_of, keep_initial_values
+from bayesmodels.posteriors.density import compiled, graph_of, keep_initial_values, model_of
 from bayesmodels.posteriors.families import ElementLaw, Factor, Gaussian, ScaledGaussian
 from bayesmodels.posteriors.support import shaped
 
@@ -138,12 +137,7 @@ def in_coordinates(model: pm.Model, known: Mapping[str, ZeroSum]) -> pm.Model:
             free = model_free_rv(law, law.type(name), None, name)
             moved[out] = ZeroSumTransform(range(-own.axes, 0)).backward(free)
         outputs.append(free)
-    new_graph: Any = FunctionGraph(outputs=outputs, clone=False)
-    new_graph.replace_all(
-        [pair for pair in moved.items() if pair[0] in new_graph.variables], import_missing=True
-    )
-    new_graph._coords, new_graph._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
-    result = model_from_fgraph(new_graph, mutate_fgraph=True)
+    result = model_of(graph, outputs, moved)
     result.check_bounds = model.check_bounds
     keep_initial_values(model, result, [n for n in model.named_vars if n not in known])
     return result

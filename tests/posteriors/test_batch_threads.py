@@ -15,7 +15,7 @@ def two_threads(monkeypatch):
     """Let little work go to two threads."""
     monkeypatch.setattr(threads, "PARALLEL_FROM", 1)
     monkeypatch.setattr(threads, "CORES", 2)
-    monkeypatch.setattr("bayesmodels.posteriors.batch_density._TOGETHER", 40)
+    monkeypatch.setattr("bayesmodels.posteriors.batch_density._BATCH", 40)
 
 
 def integrated():

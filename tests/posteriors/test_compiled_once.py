@@ -1,4 +1,10 @@
-"""The joint density of a model is worked out and compiled once, whatever asks for it."""
+"""The joint density of a model is worked out and compiled once, whatever asks for it.
+
+Along a lattice there is a second program, of many points and without slopes and rounding bounds. It
+takes 0.05 s to make (a logistic regression with 30 rows; 0.02 s the first), and 0.6 us a point
+where the first one's outputs at many points at once take 4.4 us; one program of many points for
+both would make each of the search's slopes and values four times as slow (0.13 to 0.5 ms).
+"""
 
 from collections import Counter
 
