@@ -69,13 +69,13 @@ def _taken_apart(term: Any) -> _Term:
     place: dict[Any, int] = {}
     operations, leaves = list[Any](), list[Any]()
     for node in nodes:
-        given = []
+        inputs = []
         for v in node.inputs:
             if v not in place:  # each time that one is met it is another leaf
                 leaves.append(v)
-            given.append(place.get(v, -len(leaves)))
+            inputs.append(place.get(v, -len(leaves)))
         place.update({v: len(operations) for v in node.outputs})
-        operations.append((node.op, *given))
+        operations.append((node.op, *inputs))
     form = (
         tuple(operations),
         tuple(v.type for v in leaves),
@@ -92,15 +92,15 @@ def _is_element(v: Any) -> bool:
     node = v.owner
     if node is None or not isinstance(node.op, Subtensor):
         return False
-    whole = not any(isinstance(entry, slice) for entry in node.op.idx_list)
-    return whole and all(isinstance(place, Constant) for place in node.inputs[1:])
+    complete = not any(isinstance(entry, slice) for entry in node.op.idx_list)
+    return complete and all(isinstance(place, Constant) for place in node.inputs[1:])
 
 
 def _one(alike: Sequence[_Term]) -> Any:
     """Return the term of all rows, from the nodes of the first and the leaves of all."""
     first = alike[0]
     known: dict[Any, Any] = {}
-    given: dict[Any, Any] = {}
+    replacements: dict[Any, Any] = {}
     columns = zip(*(term.leaves for term in alike), strict=True)
     for node in first.nodes:
         inputs = []
@@ -111,16 +111,16 @@ def _one(alike: Sequence[_Term]) -> Any:
             column = next(columns)
             inputs.append(v if all(_same(v, other) for other in column) else v.type())
             if inputs[-1] is not v:
-                given[inputs[-1]] = _stacked(column)
+                replacements[inputs[-1]] = _stacked(column)
         outputs = (
             node.outputs if inputs == node.inputs else node.clone_with_new_inputs(inputs).outputs
         )
         known.update(zip(node.outputs, outputs, strict=True))
-    every: Any = vectorize_graph([known.get(v, v) for v in first.results], given)
+    every: Any = vectorize_graph([known.get(v, v) for v in first.results], replacements)
     term, *conditions = every
     for op, number in first.checks:
-        own, conditions = conditions[:number], conditions[number:]
-        term = op(term, *map(pt.all, own))
+        indices, conditions = conditions[:number], conditions[number:]
+        term = op(term, *map(pt.all, indices))
     return term
 
 

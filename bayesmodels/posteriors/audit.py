@@ -132,11 +132,11 @@ class _Rows:
         """Follow a node; return bounds on what it gives, if these properties say more."""
         if not node.inputs:
             return None
-        op, given, out = core(node.op), node.inputs[0], node.outputs[0]
-        if given in self.simplexes:
-            last = given.type.ndim - 1
-            whole = ((last,), last, None) if last == 0 else ((last,), last)
-            if isinstance(op, CAReduce) and scalar(op) is Add and op.axis in whole:
+        op, source, out = core(node.op), node.inputs[0], node.outputs[0]
+        if source in self.simplexes:
+            last = source.type.ndim - 1
+            last_axes = ((last,), last, None) if last == 0 else ((last,), last)
+            if isinstance(op, CAReduce) and scalar(op) is Add and op.axis in last_axes:
                 return 1.0, 1.0
             if _keeps_last_axis(node):
                 self.simplexes.add(out)
@@ -144,7 +144,7 @@ class _Rows:
             self.simplexes.add(out)
         if isinstance(op, Cholesky):
             self.definite.add(out)
-        if given in self.definite:
+        if source in self.definite:
             if isinstance(op, ExtractDiag):
                 return 0.0, np.inf
             if _keeps_last_axis(node):
@@ -154,14 +154,14 @@ class _Rows:
 
 def _keeps_last_axis(node: Any) -> bool:
     """Whether a node only takes, repeats or adds axes before the last one."""
-    op, given, out = core(node.op), node.inputs[0], node.outputs[0]
+    op, source, out = core(node.op), node.inputs[0], node.outputs[0]
     if isinstance(op, DimShuffle):
-        return bool(op.new_order) and op.new_order[-1] == given.type.ndim - 1
+        return bool(op.new_order) and op.new_order[-1] == source.type.ndim - 1
     if isinstance(op, Subtensor):
-        return len(op.idx_list) < given.type.ndim
+        return len(op.idx_list) < source.type.ndim
     if isinstance(op, TAKES):
         taken = sum(v.type.ndim > 0 or str(v.dtype).startswith("int") for v in node.inputs[1:])
-        return bool(taken < given.type.ndim and out.type.shape[-1:] == given.type.shape[-1:])
+        return bool(taken < source.type.ndim and out.type.shape[-1:] == source.type.shape[-1:])
     return isinstance(op, SpecifyShape | CheckParameterValue) or scalar(op) is Identity
 
 

@@ -67,11 +67,11 @@ class BatchDensity:
         self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
         for rv in model.free_RVs:
             refuse_integer(rv)
-        whole = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
-        self.finite = [_known(model, name) for name in whole]
+        integers = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
+        self.finite = [_known(model, name) for name in integers]
         self.levels = self._levels()
         self._model = written = one_to_one(written_in_double(model))
-        self.names = [rv.name for rv in written.free_RVs if rv.name not in whole]
+        self.names = [rv.name for rv in written.free_RVs if rv.name not in integers]
         with config.change_flags(floatX="float64", traceback__limit=0):
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]
             wanted = [written[name] for name in self.names]
@@ -81,13 +81,13 @@ class BatchDensity:
             outputs: Any = rewrite_graph(as_written, exclude=SUMS, clone=True)
             # Points are along the first axis, configurations along the second, if there are any:
             # what depends on one of both alone is worked out once.
-            each = ((None, 1), (1, None)) if whole else ((None,),)
-            many = [
-                v.type.clone(shape=(*each[rv.name in whole], *v.type.shape))(v.name)
+            each = ((None, 1), (1, None)) if integers else ((None,),)
+            rows = [
+                v.type.clone(shape=(*each[rv.name in integers], *v.type.shape))(v.name)
                 for rv, v in zip(written.free_RVs, values, strict=True)
             ]
-            every = vectorize_graph(outputs, dict(zip(values, many, strict=True)))
-            self._compiled: Any = compiled(many, every, BATCH_MODE).__wrapped__
+            every = vectorize_graph(outputs, dict(zip(values, rows, strict=True)))
+            self._compiled: Any = compiled(rows, every, BATCH_MODE).__wrapped__
             self._idle = [self._compiled]
         start = written.initial_point(random_seed=0)
         self._values = [(v.name, v.dtype, np.shape(start[v.name])) for v in values]
@@ -108,9 +108,9 @@ class BatchDensity:
         at = {p: pt.cast(v, p.dtype) for p, v in zip(points, values, strict=True)}
         moved_terms = clone_replace(list(terms.values()), at, rebuild_strict=False)
         result: dict[str, Any] = dict(zip(terms, moved_terms, strict=True))
-        moved = {rv: own for rv, own in model.rvs_to_transforms.items() if own is not None}
+        moved = {rv: t for rv, t in model.rvs_to_transforms.items() if t is not None}
         jacobians = [
-            own.log_jac_det(model.rvs_to_values[rv], *rv.owner.inputs) for rv, own in moved.items()
+            t.log_jac_det(model.rvs_to_values[rv], *rv.owner.inputs) for rv, t in moved.items()
         ]
         for rv, slope in zip(moved, model.replace_rvs_by_values(jacobians), strict=True):
             term = result[rv.name]
@@ -159,10 +159,10 @@ class BatchDensity:
         coordinate = sum(list(self.sizes.values())[:start]) + element
         if transform is None:
             return Maps(coordinate, _same, _same, np.ones_like)
-        own = int(np.prod(self.shapes[name], dtype=int))
+        size = int(np.prod(self.shapes[name], dtype=int))
         inputs = list(rv.owner.inputs)
         free: set[Any] = set(model.free_RVs) & set(ancestors(inputs))
-        if own != self.sizes[name] or free or not isinstance(transform, _ELEMENTWISE):
+        if size != self.sizes[name] or free or not isinstance(transform, _ELEMENTWISE):
             raise NotConjugate(
                 f"{name}: its elements depend on several coordinates ({type(transform).__name__}), "
                 "and there is no law of each of them here: read mean() and var(), or sample()."
@@ -176,7 +176,7 @@ class BatchDensity:
         def at(which: int) -> Callable[[Array], Array]:
             def of(t: Array) -> Array:
                 t = np.asarray(t, dtype=float)
-                rows = np.repeat(t.reshape(-1, 1), own, 1).reshape(-1, *self.shapes[name])
+                rows = np.repeat(t.reshape(-1, 1), size, 1).reshape(-1, *self.shapes[name])
                 with np.errstate(all="ignore"):
                     result = np.asarray(run(rows)[which])
                 return result.reshape(len(rows), -1)[:, element].reshape(t.shape)
@@ -255,12 +255,12 @@ class BatchDensity:
         return self._joined(points, self._some)
 
     def _joined(
-        self, points: Array, some: Callable[[Array], tuple[Array, Array]]
+        self, points: Array, run: Callable[[Array], tuple[Array, Array]]
     ) -> tuple[Array, Array]:
         """Return what some points after the other give, on several threads if there are many."""
-        many = max(1, _BATCH // self.cost)
-        pieces = [points[at : at + many] for at in range(0, len(points), many)]
-        result = zip(*gathered(some, pieces, len(points) * self.cost), strict=True)
+        batch = max(1, _BATCH // self.cost)
+        pieces = [points[at : at + batch] for at in range(0, len(points), batch)]
+        result = zip(*gathered(run, pieces, len(points) * self.cost), strict=True)
         logs, numbers = map(np.concatenate, result)
         return logs, numbers
 
@@ -276,20 +276,20 @@ class BatchDensity:
             self._idle.append(run)
 
     def _some(self, points: Array) -> tuple[Array, Array]:
-        n, many = len(points), len(self.levels)
+        n, configurations = len(points), len(self.levels)
         inputs, at, finite = [], 0, iter(zip(*self.levels, strict=True))
-        lead, size = ((n, 1), (n, many)) if self.finite else ((n,), (n,))
+        lead, size = ((n, 1), (n, configurations)) if self.finite else ((n,), (n,))
         for (_, dtype, shape), is_finite in zip(self._values, self._is_finite, strict=True):
             if is_finite:
                 value = np.stack(next(finite))[None]
             else:
-                own = int(np.prod(shape, dtype=int))
-                value = points[:, at : at + own].reshape((*lead, *shape))
-                at += own
+                width = int(np.prod(shape, dtype=int))
+                value = points[:, at : at + width].reshape((*lead, *shape))
+                at += width
             with np.errstate(over="ignore"):  # beyond single precision is infinite
                 inputs.append(value.astype(dtype))
         logs, *parts = self._evaluated(inputs, size)
-        logs = np.where(logs == np.inf, np.nan, logs).reshape(n, many)
+        logs = np.where(logs == np.inf, np.nan, logs).reshape(n, configurations)
         flat = [(p[:, 0] if self.finite else p).reshape(n, -1) for p in parts]
         return logs.astype(float), np.concatenate([np.zeros((n, 0)), *flat], 1)
 
@@ -305,10 +305,10 @@ class BatchDensity:
             axis = int(size[0] == 1)
             halves = [
                 self._evaluated(
-                    [x.take(own, axis) if x.shape[axis] > 1 else x for x in inputs],
-                    (*size[:axis], len(own), *size[axis + 1 :]),
+                    [x.take(half, axis) if x.shape[axis] > 1 else x for x in inputs],
+                    (*size[:axis], len(half), *size[axis + 1 :]),
                 )
-                for own in np.array_split(np.arange(size[axis]), 2)
+                for half in np.array_split(np.arange(size[axis]), 2)
             ]
             return [np.concatenate(pair, axis) for pair in zip(*halves, strict=True)]
         return [np.broadcast_to(x, shape) for x, shape in zip(result, shapes, strict=True)]

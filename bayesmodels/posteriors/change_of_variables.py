@@ -73,9 +73,9 @@ def log_jacobians(
     needs = {name: {*ancestors([v.expression])} for name, v in mapped.items()}
     while todo:
         for name, variable in todo.items():
-            own = [other for other, v in left.items() if v.expression in needs[name]]
-            if len(own) == 1 and left[own[0]].size == variable.size:
-                result[name] = _log_determinant([variable], [left.pop(own[0])])
+            unknown = [other for other, v in left.items() if v.expression in needs[name]]
+            if len(unknown) == 1 and left[unknown[0]].size == variable.size:
+                result[name] = _log_determinant([variable], [left.pop(unknown[0])])
                 del todo[name]
                 break
         else:
@@ -90,13 +90,13 @@ def _log_determinant(mapped: list[Variable], of: list[Variable]) -> tuple[Any, A
         slope = _derivative(grad, mapped[0].expression.sum(), [of[0].expression])[0]
         return pt.log(pt.abs(slope)).sum(), pt.sign(slope)
     # The last element of a simplex moves with the others.
-    inner, whole = {}, {}
+    inner, outer = {}, {}
     for variable in of:
         x = variable.coordinates.type()
         last = [1 - x.sum(-1, keepdims=True)] if variable.simplex else []
         inner[variable.expression] = x
-        whole[variable.expression] = _joined([x, *last], -1)
-    moved: list[Any] = clone_replace([v.coordinates for v in mapped], whole, rebuild_strict=False)
+        outer[variable.expression] = _joined([x, *last], -1)
+    moved: list[Any] = clone_replace([v.coordinates for v in mapped], outer, rebuild_strict=False)
     size = sum(v.size for v in mapped)
     flat = specify_shape(_joined([v.reshape((-1,)) for v in moved], 0), size)
     parts = _derivative(
@@ -126,9 +126,11 @@ def _elementwise(result: Any, by: Any) -> bool:
     """Whether each element of the result depends on the one of `by` at its place, and no other."""
     moving = {by}
     for node in io_toposort([by], [result]):
-        own = [v for v in node.inputs if v in moving]
-        if own:
-            same = all(v.type.broadcastable == by.type.broadcastable for v in [*own, *node.outputs])
+        inputs = [v for v in node.inputs if v in moving]
+        if inputs:
+            same = all(
+                v.type.broadcastable == by.type.broadcastable for v in [*inputs, *node.outputs]
+            )
             if not isinstance(node.op, Elemwise) or not same or not is_float(node.outputs[0]):
                 return False
             moving.update(node.outputs)

@@ -88,11 +88,6 @@ class Conditionals:
         """Why other variables may not be in a block."""
         return dict(self.density.reasons)
 
-    @property
-    def points(self) -> list[Any]:
-        """Inputs of the density's graph, one a free variable."""
-        return self.density.points
-
     def given(self, names: Sequence[str], rest: Mapping[str, NDArray[Any]]) -> Field:
         """Return the field over some variables, with all others held."""
         return Field(self.density, [self.supports[name] for name in names], [], rest)
@@ -155,7 +150,7 @@ class Conditionals:
     @property
     def _integers(self) -> list[str]:
         """Variables that are whole numbers."""
-        return [p.name for p in self.points if np.dtype(p.dtype).kind in "iub"]
+        return [p.name for p in self.density.points if np.dtype(p.dtype).kind in "iub"]
 
     def linked(self, names: Sequence[str]) -> Any:
         """Return which elements of variables meet in a summand that has whole numbers too."""
@@ -174,9 +169,9 @@ class Conditionals:
 
     def groups(self, names: Sequence[str], most: int = MOST_RESTS) -> list[Group]:
         """Return groups of finite elements that meet variables, and each other, in a summand."""
-        rows, (_, own) = self._rows(names), self._meetings
+        rows, (_, columns_of) = self._rows(names), self._meetings
         places = [(name, i) for name, s in self.finite.items() for i in range(s.size)]
-        columns = np.array([own[name][i] for name, i in places], dtype=int)
+        columns = np.array([columns_of[name][i] for name, i in places], dtype=int)
         there = np.flatnonzero(rows[:, columns].sum(0))
         within = rows[:, columns[there]]
         groups = [[places[k] for k in there[group]] for group in connected(within.T @ within)]
@@ -247,7 +242,7 @@ class Conditionals:
         result = []
         for decade in range(_DECADES):
             point = dict(self.somewhere(rng))
-            for p in self.points:
+            for p in self.density.points:
                 if np.dtype(p.dtype).kind in "iu" and p.name not in self.finite:
                     more = rng.integers(0, 10 ** (decade + 1), np.shape(point[p.name]))
                     point[p.name] = point[p.name] + more

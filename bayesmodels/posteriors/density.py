@@ -134,25 +134,25 @@ class _Added(Op):
         self.idx_list = idx_list
         self._where: tuple[Any, ...] = (None, None, None)
 
-    def _places(self, given: list[Any], inner: tuple[int, ...]) -> tuple[Any, ...]:
+    def _places(self, indices: list[Any], inner: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the places' shape and order, and which ones there are from where on."""
         before, shape, result = self._where
-        if before is None or shape != inner or any(map(operator.is_not, before, given)):
-            index = unflatten_index_variables(given, self.idx_list)
+        if before is None or shape != inner or any(map(operator.is_not, before, indices)):
+            index = unflatten_index_variables(indices, self.idx_list)
             numbers = np.arange(math.prod(inner)).reshape(inner)
             places = numbers[tuple(index[self.idx_list.count(slice(None)) :])]
             order = np.argsort(places, axis=None, kind="stable")
             result = places.shape, order, *np.unique(places.ravel()[order], return_index=True)
-            self._where = given, inner, result
+            self._where = indices, inner, result
         return tuple(result)
 
     def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002 - PyTensor's
         """Evaluate in Python."""
-        x, y, *given = inputs
-        whole = self.idx_list.count(slice(None))
-        front, inner = x.shape[:whole], x.shape[whole:]
+        x, y, *indices = inputs
+        slices = self.idx_list.count(slice(None))
+        front, inner = x.shape[:slices], x.shape[slices:]
         result = x.reshape(*front, -1).copy()
-        shape, order, chosen, first = self._places(given, inner)
+        shape, order, chosen, first = self._places(indices, inner)
         if order.size and result.size:
             flat = np.broadcast_to(y, (*front, *shape)).reshape(*front, -1)
             result[..., chosen] += np.add.reduceat(flat[..., order], first, axis=-1)
@@ -226,13 +226,13 @@ def _light(node: Any, fixed: bool) -> Op:  # noqa: FBT001 - for a mode each
     """
     op = node.op
     if isinstance(op, AdvancedIncSubtensor) and dtype(node.outputs[0]) == "float64":
-        whole = op.idx_list.count(slice(None))
+        slices = op.idx_list.count(slice(None))
         other = op.inplace or op.set_instead_of_inc or op.ignore_duplicates
-        last = not any(isinstance(i, slice) for i in op.idx_list[whole:])
+        last = not any(isinstance(i, slice) for i in op.idx_list[slices:])
         return _Added(op.idx_list) if last and not other else op
     batch = isinstance(op, Blockwise) and op.batch_ndim(node)
-    if many := _of_many(node) if batch or _is_diagonal(core(op)) else None:
-        return _Direct(many)
+    if batched := _of_many(node) if batch or _is_diagonal(core(op)) else None:
+        return _Direct(batched)
     if not isinstance(op, Elemwise) or op.inplace_pattern:
         return op
     if type(op.scalar_op) in _NUMBER_BY_NUMBER:
@@ -246,7 +246,7 @@ def _light(node: Any, fixed: bool) -> Op:  # noqa: FBT001 - for a mode each
     mixed = isinstance(run, np.ufunc) and floats == [False, True]
     if mixed or not known or outputs != 1 or not (several or inputs == len(node.inputs)):
         return op
-    return _Direct((lambda *given: reduce(run, given)) if several else run)
+    return _Direct((lambda *values: reduce(run, values)) if several else run)
 
 
 def _diagonal(x: Array) -> Array:
@@ -270,15 +270,15 @@ def _write_out(graph: Any) -> None:
     while nodes := [n for n in graph.apply_nodes if _is_graph(core(n.op))]:
         for node in nodes:
             inner = core(node.op).fgraph
-            given = node.inputs
+            inputs = node.inputs
             if isinstance(node.op, Blockwise):
-                given = [v.type() for v in inner.inputs]
-            made = inner.bind(dict(zip(inner.inputs, given, strict=True)))
+                inputs = [v.type() for v in inner.inputs]
+            outputs = inner.bind(dict(zip(inner.inputs, inputs, strict=True)))
             if isinstance(node.op, Blockwise):
-                made = vectorize_graph(made, dict(zip(given, node.inputs, strict=True)))
-            for v in ancestors(made, blockers=node.inputs):
+                outputs = vectorize_graph(outputs, dict(zip(inputs, node.inputs, strict=True)))
+            for v in ancestors(outputs, blockers=node.inputs):
                 v.tag.trace = []  # which rewriting would double again and again
-            graph.replace_all(zip(node.outputs, made, strict=True), import_missing=True)
+            graph.replace_all(zip(node.outputs, outputs, strict=True), import_missing=True)
 
 
 def _lighten(graph: Any, *, fixed: bool = False) -> None:
@@ -361,11 +361,11 @@ class Program:
         cells, at = run.storage_map, 0
         self._groups: dict[str, tuple[list[Any], list[Any]]] = {}
         for name, group in groups.items():
-            own = graph.outputs[at : at + len(group)]
+            results = graph.outputs[at : at + len(group)]
             at += len(group)
-            needed = {v.owner for v in ancestors(own)}
+            needed = {v.owner for v in ancestors(results)}
             steps = [run for run, node in zip(thunks, order, strict=True) if node in needed]
-            self._groups[name] = steps, [cells[v] for v in own]
+            self._groups[name] = steps, [cells[v] for v in results]
 
     def __call__(self, group: str, inputs: Sequence[Any]) -> list[Any]:
         """Return the outputs of a group; what is not finite is an answer."""
@@ -427,10 +427,10 @@ def deterministics(model: pm.Model, points: list[Any]) -> dict[str, Any]:
     """Return a model's Deterministics as expressions of the inputs of `named_terms`, by name."""
     by_name = {point.name: point for point in points}
     free = {rv: rv.type.filter_variable(by_name[rv.name]) for rv in model.free_RVs}
-    made = clone_replace(list(model.deterministics), free, rebuild_strict=False)
+    expressions = clone_replace(list(model.deterministics), free, rebuild_strict=False)
     return {
         v.name: expression
-        for v, expression in zip(model.deterministics, in_double(made, {}), strict=True)
+        for v, expression in zip(model.deterministics, in_double(expressions, {}), strict=True)
     }
 
 
@@ -534,15 +534,15 @@ def _with_shapes(outputs: Sequence[Any], known: Mapping[Any, Any]) -> list[Any]:
     """Return expressions with other variables, and shapes that are then known as numbers."""
     new = dict(known)
     for node in io_toposort([], list(outputs)):
-        given = [new.get(v, v) for v in node.inputs]
-        (first, *_), (out, *_) = given or [None], node.outputs
+        inputs = [new.get(v, v) for v in node.inputs]
+        (first, *_), (out, *_) = inputs or [None], node.outputs
         if isinstance(node.op, Shape) and None not in first.type.shape:
             new[out] = pt.constant(first.type.shape, dtype="int64", ndim=1)
-        elif given != list(node.inputs):
-            made = node.clone_with_new_inputs(given, strict=False).outputs
-            if dtype(out) == "int64" and all(isinstance(v, Constant) for v in given):
-                made = [out.type.make_constant(x) for x in compiled([], made)()]
-            new.update(zip(node.outputs, made, strict=True))
+        elif inputs != list(node.inputs):
+            results = node.clone_with_new_inputs(inputs, strict=False).outputs
+            if dtype(out) == "int64" and all(isinstance(v, Constant) for v in inputs):
+                results = [out.type.make_constant(x) for x in compiled([], results)()]
+            new.update(zip(node.outputs, results, strict=True))
     return [new.get(v, v) for v in outputs]
 
 
@@ -571,13 +571,13 @@ def _outputs(model: pm.Model) -> list[Any]:
 
 def model_of(graph: Any, outputs: Any, replacements: Mapping[Any, Any]) -> pm.Model:
     """Return the model of other outputs than a model's graph has, with variables replaced."""
-    made: Any = FunctionGraph(outputs=list(outputs), clone=False)
-    there = [(old, new) for old, new in replacements.items() if old in made.variables]
-    made.replace_all(there, import_missing=True)
-    made._coords = graph._coords  # noqa: SLF001 - PyMC's own
+    new_graph: Any = FunctionGraph(outputs=list(outputs), clone=False)
+    there = [(old, new) for old, new in replacements.items() if old in new_graph.variables]
+    new_graph.replace_all(there, import_missing=True)
+    new_graph._coords = graph._coords  # noqa: SLF001 - PyMC's own
     lengths = graph._dim_lengths.items()  # noqa: SLF001 - as above
-    made._dim_lengths = {dim: replacements.get(v, v) for dim, v in lengths}  # noqa: SLF001
-    return model_from_fgraph(made, mutate_fgraph=True)
+    new_graph._dim_lengths = {dim: replacements.get(v, v) for dim, v in lengths}  # noqa: SLF001
+    return model_from_fgraph(new_graph, mutate_fgraph=True)
 
 
 def graph_of(model: pm.Model) -> Any:
@@ -629,8 +629,8 @@ def in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
             known[node.outputs[0]] = given[0] if wide else pt.cast(given[0], dtype(node.outputs[0]))
             continue
         if any(dtype(v) in SINGLE for v in node.outputs):
-            whole = isinstance(node.op, Elemwise | MakeVector)
-            numbers = len(given) if whole else int(isinstance(node.op, (DimShuffle, Alloc)))
+            elementwise = isinstance(node.op, Elemwise | MakeVector)
+            numbers = len(given) if elementwise else int(isinstance(node.op, (DimShuffle, Alloc)))
             given[:numbers] = [_wide(v) for v in given[:numbers]]
         shape = node.outputs[0].type.shape if isinstance(node.op, Alloc) else ()
         if shape and None not in shape:  # or each copy would work it out again from all before it
@@ -645,8 +645,8 @@ def in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
             vector = MakeVector("float64")  # type: ignore[no-untyped-call]
             known[node.outputs[0]] = vector(*given)
         elif given != list(node.inputs):
-            made = node.clone_with_new_inputs(given, strict=False).outputs
-            known.update(zip(node.outputs, made, strict=True))
+            results = node.clone_with_new_inputs(given, strict=False).outputs
+            known.update(zip(node.outputs, results, strict=True))
     return [known.get(v, v) for v in outputs]
 
 
@@ -687,20 +687,20 @@ def plain(outputs: list[Any]) -> list[Any]:
     """
     known: dict[Any, Any] = {}
     for node in io_toposort([], outputs):
-        given = [known.get(v, v) for v in node.inputs]
+        inputs = [known.get(v, v) for v in node.inputs]
         if isinstance(node.op, CheckParameterValue):
-            value, *conditions = given
+            value, *conditions = inputs
             holds = pt.all([pt.all(condition) for condition in conditions])  # type: ignore[no-untyped-call]
             known[node.outputs[0]] = pt.switch(holds, value, -np.inf)
-        elif isinstance(node.op, Shape) and None not in given[0].type.shape:
-            known[node.outputs[0]] = pt.constant(given[0].type.shape, dtype="int64", ndim=1)
+        elif isinstance(node.op, Shape) and None not in inputs[0].type.shape:
+            known[node.outputs[0]] = pt.constant(inputs[0].type.shape, dtype="int64", ndim=1)
         elif isinstance(node.op, Alloc) and None not in node.outputs[0].type.shape:
             # Whose shape, with a row for each point, is worked out from all that comes before.
             template = pt.constant(np.zeros(node.outputs[0].type.shape, node.outputs[0].type.dtype))
-            known[node.outputs[0]] = pt.second(template, given[0])
-        elif given != list(node.inputs):
-            made = node.clone_with_new_inputs(given, strict=False).outputs
-            known.update(zip(node.outputs, made, strict=True))
+            known[node.outputs[0]] = pt.second(template, inputs[0])
+        elif inputs != list(node.inputs):
+            results = node.clone_with_new_inputs(inputs, strict=False).outputs
+            known.update(zip(node.outputs, results, strict=True))
     return [known.get(v, v) for v in outputs]
 
 

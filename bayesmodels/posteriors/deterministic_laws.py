@@ -117,26 +117,26 @@ def _of_row(
     moments: Known, k: int, constant: float, row: Array, factors: Sequence[Factor], tail: float
 ) -> None:
     """Write down the law of a constant and a sum of elements, each with a factor."""
-    own = [f for f in factors if row[f.elements].any()]
+    moving = [f for f in factors if row[f.elements].any()]
     law: Any = None
     places = np.flatnonzero(row)
     if len(places) == 1:
-        laws = [one for f in own for one in f.laws()]
+        laws = [one for f in moving for one in f.laws()]
         (one,) = [one for one in laws if places[0] in one.elements]
         at = int(np.flatnonzero(one.elements == places[0])[0])
         law = element(one.law, tuple(map(int, np.unravel_index(at, np.shape(one.law.std())))))
         scale = row[places[0]]
-    elif own and (normal := _normal(row, own)):
+    elif moving and (normal := _normal(row, moving)):
         law, scale = normal.law, 1.0
     if law is not None:
         ends = [law.ppf(tail), law.isf(tail)][:: 1 if scale > 0 else -1]
         mean, sd = constant + scale * law.mean(), np.abs(scale) * law.std()
         low, high = (constant + scale * end for end in ends)
         _write(moments, k, (mean, sd, low, high, ""))
-    elif not own:
+    elif not moving:
         _write(moments, k, (constant, 0.0, constant, constant, ""))
-    elif all(isinstance(f, Independent) and not f.family.adds_up for f in own):
-        parts = [(row[one.elements], one.law) for f in own for one in f.laws()]
+    elif all(isinstance(f, Independent) and not f.family.adds_up for f in moving):
+        parts = [(row[one.elements], one.law) for f in moving for one in f.laws()]
         mean = constant + sum(float(w @ law.mean()) for w, law in parts)
         sd = np.sqrt(sum(float(w**2 @ law.var()) for w, law in parts))
         _write(moments, k, (mean, sd, moments.low[k], moments.high[k], ENDS_DRAWN))
@@ -169,16 +169,16 @@ def _write(moments: Known, k: int, numbers: tuple[Any, ...]) -> None:
         column[k] = number if isinstance(number, str) else float(np.ravel(number)[0])
 
 
-def _normal(row: Array, own: Sequence[Factor]) -> ElementLaw | None:
+def _normal(row: Array, laws: Sequence[Factor]) -> ElementLaw | None:
     """Return the law of a sum of jointly normal elements, or of those with one unknown scale."""
     one = np.zeros(1, dtype=int)
-    if isinstance(own[0], ScaledGaussian) and len(own) == 1 and not row[own[0].elements[-1]]:
-        normal = own[0].gaussian
+    if isinstance(laws[0], ScaledGaussian) and len(laws) == 1 and not row[laws[0].elements[-1]]:
+        normal = laws[0].gaussian
         sums = normal.combined(one, csr_array(row[None, normal.elements]))
-        scale = own[0].elements[-1:]
-        return ScaledGaussian(np.append(one, scale), sums, own[0].gamma).laws()[0]
-    if not all(isinstance(f, Gaussian) for f in own):
+        scale = laws[0].elements[-1:]
+        return ScaledGaussian(np.append(one, scale), sums, laws[0].gamma).laws()[0]
+    if not all(isinstance(f, Gaussian) for f in laws):
         return None
-    parts = [f.combined(one, csr_array(row[None, f.elements])) for f in own]  # type: ignore[attr-defined]
+    parts = [f.combined(one, csr_array(row[None, f.elements])) for f in laws]  # type: ignore[attr-defined]
     mean, var = (sum(part.location for part in parts), sum(1 / part.precision for part in parts))
     return Gaussian.independent(one, mean, 1 / var).laws()[0]

@@ -29,31 +29,33 @@ class Scattered:
 
     def _gather(self, verb: str, *inputs: Any, **named: Any) -> Array:
         result = np.empty(int(np.prod(self.shape, dtype=int)))
-        for places, law, own in self.parts:
-            result[places] = np.ravel(np.asarray(getattr(law, verb)(*inputs, **named)))[own]
+        for places, law, indices in self.parts:
+            result[places] = np.ravel(np.asarray(getattr(law, verb)(*inputs, **named)))[indices]
         return np.asarray(result.reshape(self.shape))[()]
 
     def _at(self, verb: str, x: ArrayLike) -> Array:
         """Evaluate at x, which broadcasts against the array on its last axes."""
         x = np.asarray(x, dtype=float)
-        whole = np.broadcast_shapes(x.shape, self.shape)
-        batch = whole[: len(whole) - len(self.shape)]
-        flat = np.broadcast_to(x, whole).reshape(*batch, -1)
+        shape = np.broadcast_shapes(x.shape, self.shape)
+        batch = shape[: len(shape) - len(self.shape)]
+        flat = np.broadcast_to(x, shape).reshape(*batch, -1)
         result = np.empty(flat.shape)
-        for places, law, own in self.parts:
+        for places, law, indices in self.parts:
             size = np.shape(law.std())
             inputs = np.zeros((*batch, int(np.prod(size, dtype=int))))
             inputs[...] = flat[..., places[:1]]
-            inputs[..., own] = flat[..., places]
+            inputs[..., indices] = flat[..., places]
             values = np.asarray(getattr(law, verb)(inputs.reshape((*batch, *size))))
-            result[..., places] = values.reshape(*batch, -1)[..., own]
-        return np.asarray(result.reshape(whole))[()]
+            result[..., places] = values.reshape(*batch, -1)[..., indices]
+        return np.asarray(result.reshape(shape))[()]
 
     def entry(self, at: tuple[int, ...]) -> Any:
         """Return the law of one element."""
         place = int(np.ravel_multi_index(at, self.shape))
-        law, own = next((of, i[np.asarray(p) == place]) for p, of, i in self.parts if place in p)
-        return element_of(law, tuple(map(int, np.unravel_index(own[0], np.shape(law.std())))))
+        law, indices = next(
+            (of, i[np.asarray(p) == place]) for p, of, i in self.parts if place in p
+        )
+        return element_of(law, tuple(map(int, np.unravel_index(indices[0], np.shape(law.std())))))
 
     mean = partialmethod(_gather, "mean")
     var = partialmethod(_gather, "var")
@@ -88,8 +90,8 @@ def mixed(weights: Array, laws: Sequence[Sequence[ElementLaw]]) -> list[ElementL
     """
     by_element: dict[int, list[tuple[Any, int]]] = {}
     for law in (law for each in laws for law in each):
-        for own, element in enumerate(law.elements):
-            by_element.setdefault(int(element), []).append((law.law, own))
+        for place, element in enumerate(law.elements):
+            by_element.setdefault(int(element), []).append((law.law, place))
     return [
         ElementLaw(np.array([element]), "Mixture", MixtureLaw(weights, _stacked(parts)), {})
         for element, parts in by_element.items()
@@ -105,8 +107,8 @@ def _stacked(parts: Sequence[tuple[Any, int]]) -> Any:
 
     def along(values: Iterable[Any]) -> Array:
         pairs = zip(values, parts, strict=True)
-        own = [np.broadcast_to(v, np.shape(law.std())).flat[i] for v, (law, i) in pairs]
-        return np.array(own, dtype=float)
+        numbers = [np.broadcast_to(v, np.shape(law.std())).flat[i] for v, (law, i) in pairs]
+        return np.array(numbers, dtype=float)
 
     args = [along(each) for each in zip(*(law.args for law, _ in parts), strict=True)]
     first = parts[0][0]
@@ -121,14 +123,14 @@ class Stacked:
         self.laws = laws
 
     def __getattr__(self, verb: str) -> Any:
-        def every(*given: Any) -> Any:
-            if given and np.ndim(given[0]):
-                x = np.asarray(given[0])
+        def every(*arguments: Any) -> Any:
+            if arguments and np.ndim(arguments[0]):
+                x = np.asarray(arguments[0])
                 x = np.broadcast_to(x, (*x.shape[:-1], len(self.laws))) if x.shape[-1] == 1 else x
                 return np.stack(
                     [getattr(law, verb)(x[..., i]) for i, law in enumerate(self.laws)], -1
                 )
-            return np.array([getattr(law, verb)(*given) for law in self.laws])
+            return np.array([getattr(law, verb)(*arguments) for law in self.laws])
 
         return every
 

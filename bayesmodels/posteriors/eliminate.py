@@ -106,8 +106,8 @@ class Finite:
         if self.configurations is None:
             return nodes, []
         which = nodes[:, 0]
-        given = [(np.flatnonzero(which == k), self.factors[k]) for k in np.unique(which)]
-        return self.configurations[which], given
+        by_level = [(np.flatnonzero(which == k), self.factors[k]) for k in np.unique(which)]
+        return self.configurations[which], by_level
 
     def anywhere(self, rng: np.random.Generator) -> Levels:
         """Return possible levels that need not be probable."""
@@ -226,10 +226,10 @@ class FiniteTables:
     def of(self, values: Array) -> Tables:
         """Return tables, given the summands' values at all levels, (batch, looks, summands)."""
         reduced = []
-        for kind, some in self._slices():
-            own = values[:, some][:, :, kind.summands]
-            flat = kind.merge.added(own.reshape(-1, own.shape[2]))
-            reduced.append(flat.reshape(*own.shape[:2], -1))
+        for kind, rows in self._slices():
+            terms = values[:, rows][:, :, kind.summands]
+            flat = kind.merge.added(terms.reshape(-1, terms.shape[2]))
+            reduced.append(flat.reshape(*terms.shape[:2], -1))
         return self._put_together(reduced)
 
     def _slices(self) -> Iterator[tuple[_Kind, slice]]:
@@ -246,8 +246,8 @@ class FiniteTables:
         for kind, each in zip(self._kinds, reduced, strict=True):
             w = len(kind.colours)
             table = np.moveaxis(each, 2, 1).reshape(batch, -1, *[self.most] * w)
-            for some, way in kind.ways:
-                table[:, some] = table[:, some].transpose(0, 1, *(2 + np.array(way)))
+            for rows, way in kind.ways:
+                table[:, rows] = table[:, rows].transpose(0, 1, *(2 + np.array(way)))
             parts.setdefault(w, []).append(table)
         return {w: m.added(np.concatenate(parts[w], 1)) for w, m in self._merges.items()}
 
@@ -256,15 +256,15 @@ class FiniteTables:
         batch = len(next(iter(tables.values())))
         result = np.zeros((batch, self.looks, number))
         at = {w: len(self.sizes) if w == 1 else 0 for w in self._merges}
-        for kind, some in self._slices():
+        for kind, rows in self._slices():
             w, n = len(kind.colours), len(kind.scopes)
             place = self._merges[w].inverse[at[w] : at[w] + n]
             at[w] += n
             table = tables[w][:, place]
-            for own, way in kind.ways:
-                table[:, own] = table[:, own].transpose(0, 1, *(2 + np.argsort(way)))
+            for members, way in kind.ways:
+                table[:, members] = table[:, members].transpose(0, 1, *(2 + np.argsort(way)))
             each = np.moveaxis(table.reshape(batch, n, -1), 1, 2)[:, :, kind.merge.inverse]
-            result[:, some, kind.summands] = each
+            result[:, rows, kind.summands] = each
         return result
 
 
@@ -454,7 +454,7 @@ def summed_out(
     summands = dependence.summands()
     form = FiniteTables(summands.rows[:, field.size + elements], field.sizes[elements], names)
     field.ask(form.looks, f"summing out {names}")
-    tables = form.evaluated(lambda own: summands.values(*field.at(x, moved(levels, elements, own))))
+    tables = form.evaluated(lambda row: summands.values(*field.at(x, moved(levels, elements, row))))
     if any(np.isnan(table).any() or (table == np.inf).any() for table in tables.values()):
         raise NotConjugate(f"the joint density is not finite at some values of {names}.")
     total = Elimination(form.plan, tables)

@@ -174,8 +174,8 @@ class Search:
         result = self._proposed(rng, looks)
         for part in result.finite if any(s.endless for s in field.finite) else ():
             for element, row in zip(part.elements, part.probabilities(), strict=True):
-                own = field.finite[field.finite_owner[element]]
-                added_up_far_enough(own, row[: own.levels])
+                support = field.finite[field.finite_owner[element]]
+                added_up_far_enough(support, row[: support.levels])
         return result
 
     def _proposed(self, rng: np.random.Generator, first: Looks) -> Solution:

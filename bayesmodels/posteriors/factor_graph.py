@@ -145,9 +145,9 @@ class Dependence:
     def meetings(self) -> Any:
         """The sets of elements that meet in a summand, a row of a sparse matrix each."""
         every = [self._sets[v] for v in (*self._added, *self._checked)]
-        met = [sets.rows[np.unique(sets.which)] for sets in every]
+        rows_of = [sets.rows[np.unique(sets.which)] for sets in every]
         none = csr_array((0, sum(map(np.size, self._at))))
-        return vstack([none, *met], format="csr")[:, self._columns]
+        return vstack([none, *rows_of], format="csr")[:, self._columns]
 
     def summands(self) -> Summands:
         """Take the sum of the terms apart."""
@@ -337,10 +337,10 @@ def _after(  # noqa: C901, PLR0912 - a table
     return result
 
 
-def _moved(op: Any, given: list[Any], which: NDArray[Any]) -> NDArray[Any]:
+def _moved(op: Any, values: list[Any], which: NDArray[Any]) -> NDArray[Any]:
     """Return what an operation that only moves elements does to an array."""
     if isinstance(op, Reshape):
-        return which.reshape(tuple(int(n) for n in given[0]))
+        return which.reshape(tuple(int(n) for n in values[0]))
     if isinstance(op, DimShuffle):
         kept = [axis for axis in op.new_order if axis != "x"]
         dropped = tuple(axis for axis in range(which.ndim) if axis not in kept)

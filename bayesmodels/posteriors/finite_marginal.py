@@ -106,14 +106,14 @@ class FiniteMarginal:
     ) -> None:
         self._finite = dict(finite)
         self.endless = [s for s in finite.values() if s.endless]
-        self._points = {p.name: p for p in conditionals.points}
-        own = {self._points[name] for name in finite}
+        self._points = {p.name: p for p in conditionals.density.points}
+        summed = {self._points[name] for name in finite}
         terms = stacked(
-            [t for t in conditionals.density.named.values() if own & set(ancestors([t]))]
+            [t for t in conditionals.density.named.values() if summed & set(ancestors([t]))]
         )
-        self.remaining = [p for p in conditionals.points if p not in own]
+        self.remaining = [p for p in conditionals.density.points if p not in summed]
         self._sum = Dependence(
-            conditionals.points, terms, conditionals.density.at(point)
+            conditionals.density.points, terms, conditionals.density.at(point)
         ).summands()
         columns = conditionals.density.columns(point)
         rows = self._sum.rows[:, np.concatenate([columns[name] for name in finite])]

@@ -53,8 +53,8 @@ class Field:
         self.density, self.budget = density, density.budget
         self.points, self.terms = density.points, density.terms
         self.continuous, self.finite = list(continuous), list(finite)
-        own = set(self.names)
-        self.fixed = {name: np.asarray(value) for name, value in rest.items() if name not in own}
+        names = set(self.names)
+        self.fixed = {name: np.asarray(value) for name, value in rest.items() if name not in names}
         sizes = [s.size for s in self.continuous]
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
         self.low, self.high = (
@@ -108,8 +108,8 @@ class Field:
                 continue
             for s, at in zip(self.continuous, self.start, strict=False):
                 if s.kind is kind:
-                    own = np.arange(at, at + s.size)
-                    result.append((kind, own.reshape(-1, *s.shape[-kind.core :])))
+                    places = np.arange(at, at + s.size)
+                    result.append((kind, places.reshape(-1, *s.shape[-kind.core :])))
         return result
 
     @property

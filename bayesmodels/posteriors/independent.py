@@ -174,27 +174,29 @@ def _line(
         at, gap = _fitted(family, left, scores)
         good = gap <= LOOSE
         if good.any():
-            own = left[good]
-            near = _closer(field, family, own, at[good], scores[0][0], close)
+            fitting = left[good]
+            near = _closer(field, family, fitting, at[good], scores[0][0], close)
             if family is BETA:  # which has ends: the far points tell what the near ones can't
                 near = np.vstack([near[0], scores[0]]), np.vstack([near[1], scores[1]])
-            factors += _named(field, family, own, _fitted(family, own, near)[0])
+            factors += _named(field, family, fitting, _fitted(family, fitting, near)[0])
         left = left[~good]
     return factors, np.setdiff1d(elements, left)
 
 
-def _fitted(family: Family, own: Elements, scores: Scores) -> tuple[Array, Array]:
-    x, values = (part[:, own].T for part in scores)
+def _fitted(family: Family, elements: Elements, scores: Scores) -> tuple[Array, Array]:
+    x, values = (part[:, elements].T for part in scores)
     # Exponents are counted from one; a normal law has no such natural size.
     floor = np.zeros_like(x) if family is NORMAL else np.ones_like(x)
     return fit(line_features(family, x), values, floor)
 
 
-def _closer(field: Field, family: Family, own: Elements, at: Array, x: Array, close: int) -> Scores:
+def _closer(
+    field: Field, family: Family, which: Elements, at: Array, x: Array, close: int
+) -> Scores:
     """Look again, around where the law now seems to be."""
     around = _AROUND[:close]
     if family is NORMAL:
-        check_proper(field, own, at[:, 1] > 0)
+        check_proper(field, which, at[:, 1] > 0)
         sd = 1 / np.sqrt(at[:, 1])
         centre = at[:, 0] / at[:, 1]
         moves = [centre + 40 * a * np.maximum(sd, 0.01 * np.abs(centre)) for a in around]
@@ -204,7 +206,7 @@ def _closer(field: Field, family: Family, own: Elements, at: Array, x: Array, cl
     else:
         centre = _middle(family.power, at)
         moves = [centre * np.exp(a) for a in around]
-    return _scores(field, [moved(x, own, move) for move in moves])
+    return _scores(field, [moved(x, which, move) for move in moves])
 
 
 def _middle(power: int, at: Array) -> Array:
@@ -227,18 +229,18 @@ def _there(at: Array, nothing: float) -> tuple[NDArray[np.bool_], NDArray[np.boo
     return up & (b != 0), down & (c != 0)
 
 
-def _named(field: Field, both: Family, own: Elements, at: Array) -> list[Factor]:
+def _named(field: Field, both: Family, elements: Elements, at: Array) -> list[Factor]:
     """Return laws with natural parameters that were found."""
     if both is NORMAL:
-        check_proper(field, own, at[:, 1] > 0)
-        return [Gaussian.independent(own, at[:, 0] / at[:, 1], at[:, 1])]
+        check_proper(field, elements, at[:, 1] > 0)
+        return [Gaussian.independent(elements, at[:, 0] / at[:, 1], at[:, 1])]
     if both is BETA:
-        return [_law(field, own, BETA, BETA.usual(*at.T))]
+        return [_law(field, elements, BETA, BETA.usual(*at.T))]
     power = both.power
     up, down = _there(at, _NOTHING)
     rates = -at[:, 1:].T
-    check_proper(field, own, up | down)
-    check_proper(field, own, (~up | (rates[0] > 0)) & (~down | (rates[1] > 0)))
+    check_proper(field, elements, up | down)
+    check_proper(field, elements, (~up | (rates[0] > 0)) & (~down | (rates[1] > 0)))
     result: list[Factor] = []
     for which, family, terms in (
         (up & ~down, gamma(power), [0, 1]),
@@ -246,16 +248,18 @@ def _named(field: Field, both: Family, own: Elements, at: Array) -> list[Factor]
         (up & down, both, [0, 1, 2]),
     ):
         if which.any():
-            result.append(_law(field, own[which], family, family.usual(*at[which][:, terms].T)))
+            result.append(
+                _law(field, elements[which], family, family.usual(*at[which][:, terms].T))
+            )
     return result
 
 
-def _law(field: Field, own: Elements, family: Family, parameters: Arrays) -> Independent:
+def _law(field: Field, elements: Elements, family: Family, parameters: Arrays) -> Independent:
     """Return the law of some elements if it is proper."""
     for value, proper in zip(parameters, family.proper, strict=True):
         if proper:
-            check_proper(field, own, (value > 0).ravel())
-    return Independent(own, family, parameters)
+            check_proper(field, elements, (value > 0).ravel())
+    return Independent(elements, family, parameters)
 
 
 def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Factor], Elements]:
@@ -270,10 +274,10 @@ def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Facto
     return [_law(field, rows[good].ravel(), DIRICHLET, result)], rows[good]
 
 
-def check_proper(field: Field, own: Elements, fine: NDArray[np.bool_]) -> None:
+def check_proper(field: Field, elements: Elements, fine: NDArray[np.bool_]) -> None:
     """Refuse elements whose density has no finite integral."""
     if not fine.all():
-        name = field.label(int(own[np.flatnonzero(~fine)[0]]))
+        name = field.label(int(elements[np.flatnonzero(~fine)[0]]))
         raise NotConjugate(
             f"the posterior of {name} is improper: its density does not have a finite integral. "
             "Give it a proper prior, or more data."

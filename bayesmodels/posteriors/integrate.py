@@ -119,11 +119,11 @@ def integrate(
     most, rng = count(most, "most", 0), randomness(rng)
     begun = time.perf_counter()
     held = frozen(model)  # the posterior of these data, whatever the model's will be later
-    own = integrand(block(held, seconds, rng), most, rng)
-    part, density = own.part, own.density
-    result = settled(own, tolerance, seconds, rng)
+    job = integrand(block(held, seconds, rng), most, rng)
+    part, density = job.part, job.density
+    result = settled(job, tolerance, seconds, rng)
     heaviest = result.points_at(np.argsort(-result.weights)[:_HEAVIEST])
-    _far_enough(own, result, heaviest)
+    _far_enough(job, result, heaviest)
     off = max(_rounding(density, point) for point in heaviest)
     if off > tolerance:
         warnings.warn(
@@ -158,7 +158,7 @@ def integrand(
 
 
 def settled(
-    own: Integrand,
+    job: Integrand,
     tolerance: float,
     seconds: float,
     rng: np.random.Generator,
@@ -166,16 +166,16 @@ def settled(
     moments: bool = True,
 ) -> Integral:
     """Integrate with the data that are held; for draws, no `moments` need to settle, nor exist."""
-    density = own.density
+    density = job.density
 
     def mass(points: Array) -> tuple[Array, Array]:
         return density(points)[0], np.zeros((len(points), 0))
 
     f, least = (density, density.least) if moments else (mass, np.zeros(0))
     try:
-        return integral(f, own.starts, tolerance, seconds, rng, least, density.cost)
+        return integral(f, job.starts, tolerance, seconds, rng, least, density.cost)
     except NotSettled as error:
-        if own.part is None and not np.isfinite(density(own.starts)[0]).any():
+        if job.part is None and not np.isfinite(density(job.starts)[0]).any():
             raise density.nowhere() from error
         refused = NotInTime if isinstance(error, OutOfTime) else NotConjugate
         raise refused(
@@ -190,9 +190,9 @@ def settled(
         ) from error
 
 
-def _far_enough(own: Integrand, result: Integral, heaviest: Array) -> None:
+def _far_enough(job: Integrand, result: Integral, heaviest: Array) -> None:
     """Make sure that whole numbers without an end are added up as far as they are probable."""
-    part, density = own.part, own.density
+    part, density = job.part, job.density
     for s in density.finite:
         added_up_far_enough(s, result.mean[density.slices[s.name]].reshape(-1, s.levels))
     if part and part.endless:

@@ -219,10 +219,10 @@ class IntegratedPosterior:
         each, natural = density.by_level(points)
         share = np.exp(each - each.max(1, keepdims=True))
         share = share / share.sum(1, keepdims=True)
-        own, before = ((w[kept, None] * share).ravel() for w in (result.weights, result.before))
-        kept_rows = np.flatnonzero(_heavy(own) | _heavy(before))
+        weights, before = ((w[kept, None] * share).ravel() for w in (result.weights, result.before))
+        kept_rows = np.flatnonzero(_heavy(weights) | _heavy(before))
         point, level = np.divmod(kept_rows, share.shape[1])
-        return density.rows(natural[point], level), own[kept_rows], before[kept_rows]
+        return density.rows(natural[point], level), weights[kept_rows], before[kept_rows]
 
     @cached_property
     def _mixtures(self) -> tuple[Array, Array, dict[str, Any]]:
@@ -231,28 +231,28 @@ class IntegratedPosterior:
         Where rounding leaves no digits of them, they are left out.
         """
         assert self._part is not None  # noqa: S101 - asked for with a block only
-        rows, own, before = self._rows
+        rows, weights, before = self._rows
         laws, known = self._part.laws(rows)
-        lost = own[~known].sum()
+        lost = weights[~known].sum()
         if lost > self.tolerance:
             raise PriorError(
                 f"{listed(self.integrated)}: given values of the rest that have {lost:.1g} of the "
                 "mass, rounding leaves no digits of the law. Keep scales away from zero."
             )
-        return own[known], before[known], laws
+        return weights[known], before[known], laws
 
     def _errors_of_block(self, name: str) -> tuple[Array, Array]:
         """Return how far off mean and deviation are: at least as far as those of the rest.
 
         What mass is left out is as far off as the block is where hardly any mass is.
         """
-        own, before, laws = self._mixtures
+        last, before, laws = self._mixtures
         law = laws[name]
-        one, other = (MixtureLaw(weights, law) for weights in (own, before))
+        one, other = (MixtureLaw(weights, law) for weights in (last, before))
         of_rest = [*self._integral.mean_error, *self._integral.sd_error]
         mean, sd = one.mean(), one.std()
-        lost = max(0.0, 1 - own.sum()) + self._integral.beyond
-        light = own <= np.quantile(own, _LIGHT)
+        lost = max(0.0, 1 - last.sum()) + self._integral.beyond
+        light = last <= np.quantile(last, _LIGHT)
         far = (law.var() + (law.mean() - mean) ** 2)[light].max(0)
         least = np.nanmax([self._integral.log_error, *of_rest]) * sd
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -396,8 +396,8 @@ class IntegratedPosterior:
             parts.append(f"Given the rest, {listed(laws)} integrated out in closed form")
             parts += [s.cut for s in self._part.endless]
         if self._density.finite:
-            many = len(self._density.levels)
-            parts.append(f"{listed(self._added_up)}: all {many:,} configurations added up")
+            number = len(self._density.levels)
+            parts.append(f"{listed(self._added_up)}: all {number:,} configurations added up")
             parts += [s.cut for s in self._density.finite if s.endless]
         names = self._on_lattice
         if names:

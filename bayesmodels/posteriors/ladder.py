@@ -134,20 +134,20 @@ def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
 
 def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.Generator], Draw]:
     """Integrate; data for which the integral does not settle are left to a sampler."""
-    own = integrand(block(data.model, SECONDS, rng), MOST, rng)
-    sampled = cache(lambda: _sampled(data, own.part))
+    job = integrand(block(data.model, SECONDS, rng), MOST, rng)
+    sampled = cache(lambda: _sampled(data, job.part))
 
     def given(rng: np.random.Generator) -> Draw:
         try:
-            result = settled(own, _NEAR, SECONDS, rng, moments=False)
+            result = settled(job, _NEAR, SECONDS, rng, moments=False)
         except NotInTime:
             raise
         except NotConjugate:
-            if own.density.finite:
+            if job.density.finite:
                 raise
             return sampled()(rng)
         model = data.model
-        return IntegratedPosterior(model, model, own.density, result, own.part, _NEAR, 0.0).sample
+        return IntegratedPosterior(model, model, job.density, result, job.part, _NEAR, 0.0).sample
 
     return given
 
@@ -192,22 +192,22 @@ def best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> R
 
 
 def _best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> Rung:
-    whole = [rv.name for rv in model.free_RVs if rv.dtype[0] in "iub"]
+    counts = [rv.name for rv in model.free_RVs if rv.dtype[0] in "iub"]
     part = None
     no: list[NotConjugate] = []
     if asked in (None, "exact") and _tried(lambda: exact(model, rng=rng), no) is not None:
         return "exact"
     if asked in (None, "partial", "integrated"):
         part = _tried(lambda: exact(model, partial=True, rng=rng), no)
-        if part and asked != "integrated" and not set(whole) & set(part.remaining):
+        if part and asked != "integrated" and not set(counts) & set(part.remaining):
             return "partial"
     del no[1:]
     if asked in (None, "integrated") and _tried(lambda: _near(model, part, rng), no) is not None:
         return "integrated"
     reason = _NOR.join(error.reason for error in no)
-    if whole:
+    if counts:
         raise DataError(
-            f"model: {listed(whole)} must be continuous to be sampled, or there must be a closed "
+            f"model: {listed(counts)} must be continuous to be sampled, or there must be a closed "
             f"form without. {reason} Add up over whole numbers by hand (pm.Mixture)."
         )
     if asked in ("exact", "partial", "integrated"):
@@ -217,5 +217,5 @@ def _best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> 
 
 def _near(model: pm.Model, part: PartialPosterior | None, rng: np.random.Generator) -> Integral:
     """Integrate as far as draws need it."""
-    own = integrand(part or ModelDensity(model), MOST, rng)
-    return settled(own, _NEAR, SECONDS, rng, moments=False)
+    job = integrand(part or ModelDensity(model), MOST, rng)
+    return settled(job, _NEAR, SECONDS, rng, moments=False)

@@ -90,9 +90,9 @@ class NormalGroup:
         result = self.split(self.precision.sd(slopes))
         size = self.precision.size
         places = self.split(np.arange(size, dtype=float))
-        for name, own in self.zero_sums.items():
-            matrix = own.matrix(int(places[name].flat[0]), size).toarray()
-            result[name] = self.precision.sd_of(matrix, slopes).reshape(-1, *own.shape)
+        for name, zero_sum in self.zero_sums.items():
+            matrix = zero_sum.matrix(int(places[name].flat[0]), size).toarray()
+            result[name] = self.precision.sd_of(matrix, slopes).reshape(-1, *zero_sum.shape)
         return result
 
     def probes(self) -> dict[str, Array]:
@@ -168,17 +168,17 @@ class Marginal:
             probes[one.name] = np.concatenate([[one.first], [one.second], rest])
         self.probes = probes
         self._number = number
-        self._points = {point.name: point for point in conditionals.points}
-        own = {self._points[name] for name in probes}
+        self._points = {point.name: point for point in conditionals.density.points}
+        integrated = {self._points[name] for name in probes}
         self._terms = stacked(
-            [t for t in conditionals.density.named.values() if own & set(ancestors([t]))]
+            [t for t in conditionals.density.named.values() if integrated & set(ancestors([t]))]
         )
         self._parts = self._divided()
-        self.remaining = [point for point in conditionals.points if point not in own]
+        self.remaining = [point for point in conditionals.density.points if point not in integrated]
 
     def _divided(self) -> list[_Part]:
         """Put terms apart that are the same at several probes, if that saves evaluations."""
-        together: list[Any] = []
+        dependent: list[Any] = []
         parts = []
         for term in self._terms:
             above = set(ancestors([term]))
@@ -190,12 +190,12 @@ class Marginal:
             if (self._number - len(first)) * _size(term) > _WORTH:
                 parts.append(_Part([term], names, first, which.ravel()))
             else:
-                together.append(term)
-        if together:
+                dependent.append(term)
+        if dependent:
             every = np.arange(self._number)
-            above = set(ancestors(together))
+            above = set(ancestors(dependent))
             names = [name for name in self.probes if self._points[name] in above]
-            parts.append(_Part(together, names, every, every))
+            parts.append(_Part(dependent, names, every, every))
         return parts
 
     def _graph(
@@ -237,10 +237,10 @@ class Marginal:
             inputs, value, slopes = self._graph({}, ())
             constants: Any = {probe: pt.constant(x) for probe, x in inputs.items()}
             value, *result = merged(clone_replace([value, *slopes.values()], constants))
-            apart = [separated(v, self.remaining) for v in result]
-            first = [one if two is None else two for one, two in zip(result, apart, strict=True)]
+            parts = [separated(v, self.remaining) for v in result]
+            first = [one if two is None else two for one, two in zip(result, parts, strict=True)]
             by_name = dict(zip(slopes, folded(first, self.remaining), strict=True))
-            return value, by_name, any(v is None for v in apart)
+            return value, by_name, any(v is None for v in parts)
 
     def _separated(self, v: Any) -> Any:
         """Return an expression in terms of `rest`, separated if it can be."""
@@ -262,8 +262,8 @@ class Marginal:
                 top = clone_replace(top, {mean: n.centre + held})
                 value = top - both[-1] + size * HALF_LOG_2PI
             for one in self.others:
-                own = by_name[one.name]
-                density = one.log_density(one.parameters(own[0], own[1]))
+                slope = by_name[one.name]
+                density = one.log_density(one.parameters(slope[0], slope[1]))
                 # What it is taken from is as large: of huge parameters no digits are left.
                 value = pt.switch(EPS * pt.abs(density) < 1, value - density, np.nan)
             return merged(folded([value], self.remaining))[0]
@@ -309,8 +309,8 @@ class Marginal:
             if with_rows:
                 inputs, _, by_name = self._graph(rows, (None,))
             else:
-                many: Any = vectorize_graph(list(by_name.values()), rows)
-                by_name = dict(zip(by_name, many, strict=True))
+                vectorized: Any = vectorize_graph(list(by_name.values()), rows)
+                by_name = dict(zip(by_name, vectorized, strict=True))
             run = compiled([*rows.values(), *inputs], list(by_name.values()), BATCH_MODE)
         return run, list(inputs.values())
 
@@ -334,8 +334,8 @@ class Marginal:
     def _others(self, slopes: Mapping[str, Array]) -> Iterator[tuple[Conjugate, tuple[Array, ...]]]:
         """Yield variables that are not normal, with the parameters of their laws, one a row."""
         for one in self.others:
-            own = slopes[one.name]
-            yield one, one.parameters(own[:, 0], own[:, 1])
+            slope = slopes[one.name]
+            yield one, one.parameters(slope[:, 0], slope[:, 1])
 
     def parameters(
         self, rest: Mapping[str, Any], kept: float = KEPT

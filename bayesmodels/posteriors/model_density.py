@@ -183,10 +183,10 @@ class ModelDensity:
     def _values(self) -> Program:
         """The same as `_value`, of many points."""
         with config.change_flags(floatX="float64", traceback__limit=0):
-            many = [p.type.clone(shape=(None, *p.type.shape))(p.name) for p in self.points]
-            same: Any = dict(zip(self.points, many, strict=True))
+            rows = [p.type.clone(shape=(None, *p.type.shape))(p.name) for p in self.points]
+            same: Any = dict(zip(self.points, rows, strict=True))
             outputs = vectorize_graph(plain([*self._in_total, *self.terms]), same)
-            return Program(many, {"": outputs})
+            return Program(rows, {"": outputs})
 
     def values(self, points: Mapping[str, Any]) -> tuple[Array, Array]:
         """Return `value` at many points, along a first axis of each variable; -inf without one."""
@@ -250,7 +250,7 @@ class ModelDensity:
 
         The point is any possible one.
         """
-        own = self.columns(point)
-        rows = [own[name] for name in (own if names is None else names)]
+        columns = self.columns(point)
+        rows = [columns[name] for name in (columns if names is None else names)]
         chosen = np.concatenate(rows) if rows else np.zeros(0, dtype=int)
         return Dependence(self.points, self.terms, self.at(point), chosen)

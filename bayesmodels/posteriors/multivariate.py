@@ -89,8 +89,8 @@ def _cost(links: Any) -> float:
 
     Elements with very many links, such as the mean of groups, come last in any good order.
     """
-    rest = np.sort(np.argsort(np.diff(links.indptr), kind="stable")[:-_HUBS])
-    inner = links[rest][:, rest]
+    ordinary = np.sort(np.argsort(np.diff(links.indptr), kind="stable")[:-_HUBS])
+    inner = links[ordinary][:, ordinary]
     place = np.argsort(reverse_cuthill_mckee(inner, symmetric_mode=True))
     width = place - np.minimum.reduceat(place[inner.indices], inner.indptr[:-1])
     return float(((width + _HUBS) ** 2.0).sum())
@@ -98,8 +98,8 @@ def _cost(links: Any) -> float:
 
 def _nodes(field: Field, chosen: Elements) -> list[Elements]:
     """Return what can be moved on its own: an element, a simplex or a matrix."""
-    whole = [node for node in field.nodes if np.isin(node, chosen).any()]
-    return whole + [np.array([element]) for element in chosen[field.single[chosen]]]
+    nodes = [node for node in field.nodes if np.isin(node, chosen).any()]
+    return nodes + [np.array([element]) for element in chosen[field.single[chosen]]]
 
 
 def _groups(
@@ -125,8 +125,8 @@ def _groups(
     here = score(field, x, field(x)[1])
     one, other = [], []
     for k in range(number):
-        own = elements[colour[owner] == k]
-        there = moved(x, own, somewhere(field, rng)[own])
+        group = elements[colour[owner] == k]
+        there = moved(x, group, somewhere(field, rng)[group])
         after = score(field, there, field(there)[1])
         size = np.abs(here) + np.abs(after)
         with np.errstate(invalid="ignore"):
@@ -134,9 +134,9 @@ def _groups(
         change[~np.isfinite(change)] = 1.0
         at, by = np.arange(len(elements)), np.full(len(elements), k)
         if pairs is not None:
-            some = pairs[:, colour == k]
-            at = some.indices
-            by = np.repeat(np.flatnonzero(colour == k), np.diff(some.indptr))
+            linked_pairs = pairs[:, colour == k]
+            at = linked_pairs.indices
+            by = np.repeat(np.flatnonzero(colour == k), np.diff(linked_pairs.indptr))
         # Of an element with very many neighbours it is seen where it moves itself.
         seen = (hubs[by] | ~hubs[owner[at]]) & (change[elements[at]] > _MOVES)
         one.append(owner[at[seen]])
@@ -188,9 +188,9 @@ def gaussian(
     real = law.elements
     x[real] = law.location
     gap = 10 * law.deviations(1, rng)[0] + 0.3 * np.abs(x[real]) * rng.standard_normal(len(real))
-    rest = _slope(field, moved(x, real, x[real] + gap), real) + law.precision @ gap
+    remainder = _slope(field, moved(x, real, x[real] + gap), real) + law.precision @ gap
     size = abs(law.precision) @ (np.abs(gap) + np.abs(x[real]))
-    if not (np.abs(rest) <= LOOSE * size).all():
+    if not (np.abs(remainder) <= LOOSE * size).all():
         raise NotConjugate(_bent(field, real))
     return law
 
@@ -316,13 +316,13 @@ def scaled(
         x[scale] = centre
         law = gaussian(field, real, links, x, rng)
     shape -= len(real) / 2
-    own = np.array([scale])
-    check_proper(field, own, np.array([shape > 0]))
+    scale_element = np.array([scale])
+    check_proper(field, scale_element, np.array([shape > 0]))
     precision, root = law.precision / centre**k, law.root * centre ** (-k / 2)
     return ScaledGaussian(
         np.append(law.elements, scale),
         Gaussian(law.elements, law.location, precision, root),
-        Independent(own, gamma(k), (np.array([shape]), np.array([rate]))),
+        Independent(scale_element, gamma(k), (np.array([shape]), np.array([rate]))),
     )
 
 

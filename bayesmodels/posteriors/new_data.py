@@ -143,8 +143,8 @@ class NewData:
         except NotConjugate as error:
             raise DataError(f"model: {error.reason}") from error
         with config.change_flags(floatX="float64", traceback__limit=0):
-            own = [terms[name].sum() for name in self._likelihood]
-            both = [add([term.sum() for term in terms.values()]), add(own)]
+            likelihood_terms = [terms[name].sum() for name in self._likelihood]
+            both = [add([term.sum() for term in terms.values()]), add(likelihood_terms)]
             run = batched(points, both)
 
         def densities(draws: Mapping[str, Any]) -> tuple[Array, Array]:
@@ -173,11 +173,11 @@ def made_of_data(model: pm.Model) -> list[tuple[str, str, str]]:
     every = {*model.data_vars, *(v for v in ancestors(values.values()) if _is_data(v))}
     result = []
     for rv, value in values.items():
-        own = every & set(ancestors([value]))
+        inputs = every & set(ancestors([value]))
         places = {v.name: [v] for v in (*model.basic_RVs, *model.potentials)}
         places |= {v.name: [v, x] for v, x in values.items() if v is not rv}
-        for name, variables in places.items() if own else ():
-            also = own & set(walk(variables, _inputs_but_shapes, bfs=False))
+        for name, variables in places.items() if inputs else ():
+            also = inputs & set(walk(variables, _inputs_but_shapes, bfs=False))
             result += [(str(rv.name), str(v.name), str(name)) for v in also]
     return result
 

@@ -69,9 +69,9 @@ def _integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> A
 
 @numba_loops(NormalIntegralSlope)
 def _slope(
-    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, found: Any, weight: Any
+    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, value: Any, weight: Any
 ) -> Any:
-    return integral_slope(slopes, start, rows, entries, moves, found, weight)
+    return integral_slope(slopes, start, rows, entries, moves, value, weight)
 
 
 @numba_loops(Held)

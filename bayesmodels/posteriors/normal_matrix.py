@@ -158,14 +158,14 @@ class NormalMatrix:
             values = {"df": df_each, "mean": mean, "scale": scale}
             result.append(ElementLaw(self.elements[:cut], "StudentT", law, values))
         scale = np.linalg.inv(self.scale) if self.precision else self.scale
-        own: Any = (
+        parameters: Any = (
             wishart_marginals(df, scale)
             if self.precision
             else inverse_wishart_marginals(np.asarray(df, dtype=float), scale)
         )
         values = {"df": np.full(width * width, float(df)), "scale": scale.ravel()}
         family = "Wishart" if self.precision else "InverseWishart"
-        return [*result, ElementLaw(self.elements[cut:], family, own, values)]
+        return [*result, ElementLaw(self.elements[cut:], family, parameters, values)]
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
@@ -288,7 +288,7 @@ def _matrix_law(
     slopes = [probe(size * eye, location)[1] for size in sizes]
     root = eye + 0.3 * np.tril(rng.standard_normal((width, width)))
     other = scale * root @ root.T
-    beyond = probe(other, location)[1]
+    slope = probe(other, location)[1]
     for precision in (True, False):
         if kind is not None and precision != (kind == "precision"):
             continue
@@ -303,7 +303,7 @@ def _matrix_law(
             rate = 2 * (first * t**2 - power * t * eye)
         rate = symmetric(rate)
         fits = True
-        for at, seen in ((sizes[0] * eye, slopes[0]), (other, beyond)):
+        for at, seen in ((sizes[0] * eye, slopes[0]), (other, slope)):
             inverse = np.linalg.inv(at)
             pull = -rate / 2 if precision else inverse @ rate @ inverse / 2
             size = abs(power) * np.abs(inverse).max() + np.abs(pull).max()

@@ -60,8 +60,8 @@ def _gap(model: pm.Model, name: str, term: Any) -> str:
             continue
         place = ", ".join(map(str, gaps[0]))
         where = f" at place {place} (counted from 0)" if place else ""
-        own = next((rv for rv in model.observed_RVs if rv.name == name), None)
-        seen = None if own is None else model.rvs_to_values[own]
+        observed = next((rv for rv in model.observed_RVs if rv.name == name), None)
+        seen = None if observed is None else model.rvs_to_values[observed]
         if isinstance(seen, Constant) and np.array_equal(seen.data, v.data, equal_nan=True):
             return (
                 f"the data of {name} hold NaN{where}. PyMC fills gaps in what is given as "

@@ -73,15 +73,15 @@ def partial_posterior(conditionals: Conditionals, rng: np.random.Generator) -> P
 
 def _conjugate(conditionals: Conditionals, rng: np.random.Generator) -> PartialPosterior:
     """Integrate a conjugate block out, for every configuration of finite variables."""
-    own, choice = _chosen(conditionals, rng, one_by_one=False)
+    chosen, choice = _chosen(conditionals, rng, one_by_one=False)
     try:
-        return _integrated(own, choice, rng)
+        return _integrated(chosen, choice, rng)
     except NotConjugate:
         # One variable may spoil it for all.
-        own, strict = _chosen(conditionals, rng, one_by_one=True)
+        chosen, strict = _chosen(conditionals, rng, one_by_one=True)
         if (strict.normals, strict.others) == (choice.normals, choice.others):
             raise
-        return _integrated(own, strict, rng)
+        return _integrated(chosen, strict, rng)
 
 
 def _chosen(
@@ -92,7 +92,7 @@ def _chosen(
     kept = [name for name in conditionals.zero_sums if name not in choice.normals]
     if not kept:
         return conditionals, choice
-    sums = {name: own for name, own in conditionals.zero_sums.items() if name not in kept}
+    sums = {name: zero_sum for name, zero_sum in conditionals.zero_sums.items() if name not in kept}
     fewer = Conditionals(conditionals.original, conditionals.budget, sums)
     fewer.reasons |= {name: choice.reasons[name] for name in kept if name in choice.reasons}
     return _chosen(fewer, rng, one_by_one=one_by_one)
@@ -114,13 +114,13 @@ def _summed(
         value, bound = density.value(point)
         law = marginal.given({p.name: point[p.name][None] for p in marginal.remaining})
         for levels in (marginal.row(point), law.sample(1, rng)[0]):
-            joint, own = conditionals.density.value(point | marginal.values_of(levels))
+            joint, in_joint = conditionals.density.value(point | marginal.values_of(levels))
             probability = law.log_probability(levels)
             if joint == probability == -np.inf:
                 continue  # these levels are impossible
             gap = joint - probability
-            over = abs(gap - value) / (bound + own)
-            seen.append((over, gap, bound + own))
+            over = abs(gap - value) / (bound + in_joint)
+            seen.append((over, gap, bound + in_joint))
             if not over <= 1:
                 raise NotConjugate(
                     f"with {listed(finite)} summed out the density is off by {over:.3g} times what "
@@ -216,12 +216,12 @@ def _compared(
     block, logs, bounds = [], [], []
     for point, factors in zip(points, marginal.laws(rest), strict=True):
         solution = Solution(conditionals.given(names, point), factors, [])
-        x, levels = (some[0] for some in solution.sample(1, rng))
+        x, levels = (batch[0] for batch in solution.sample(1, rng))
         block.append(solution.field.variables(x))
         logs.append(solution.log_density(x, levels))
         bounds.append(solution.rounding(x, levels))
     joint, in_joint = conditionals.density.values(
-        {p.name: np.stack([point[p.name] for point in block]) for p in conditionals.points}
+        {p.name: np.stack([point[p.name] for point in block]) for p in conditionals.density.points}
     )
     left, in_left = density.values(rest)
     bound = in_joint + bounds + in_left
@@ -250,20 +250,20 @@ def _audited(
         p.name: conditionals.supports[p.name].ends
         if p.name in conditionals.supports
         else EVERYTHING
-        for p in conditionals.points
+        for p in conditionals.density.points
         if p.name not in names and np.dtype(p.dtype).kind == "f"
     }
     result = audit(view, rest)
     unseen = [*result.opaque, *([f"comparisons: {result.questions}"] if result.questions else [])]
-    whole = conditionals.unbounded(names)
-    if whole:
-        further = audit(view, rest | dict.fromkeys(whole, EVERYTHING))
+    counts = conditionals.unbounded(names)
+    if counts:
+        further = audit(view, rest | dict.fromkeys(counts, EVERYTHING))
         if further.questions > result.questions or further.opaque != result.opaque:
             raise NotConjugate(
-                f"the law of {', '.join(names)} may change with the value of {', '.join(whole)}, "
+                f"the law of {', '.join(names)} may change with the value of {', '.join(counts)}, "
                 "of which there are infinitely many or an unknown number."
             )
-        unseen.append(f"most values of {', '.join(whole)}")
+        unseen.append(f"most values of {', '.join(counts)}")
     return result, tuple(unseen)
 
 
@@ -393,7 +393,7 @@ class PartialPosterior:
 
     def laws(self, rows: Point) -> tuple[dict[str, Any], NDArray[np.bool_]]:
         """Return each variable's law for every row of the rest, and which rows have digits left."""
-        result, known = _where_known(lambda some: self._marginal.parameters(some, _LOOSE), rows)
+        result, known = _where_known(lambda part: self._marginal.parameters(part, _LOOSE), rows)
         families = {one.name: one.family for one in self._marginal.others}
         laws: dict[str, Any] = {}
         for name, of in result.items():
@@ -410,7 +410,7 @@ class PartialPosterior:
     ) -> tuple[dict[str, Array], NDArray[np.bool_]]:
         """Return one draw for every row of the rest, NaN in rows that have no digits left."""
         rng = randomness(rng)
-        draws, known = _where_known(lambda some: {"": self._marginal.draw(some, rng)}, rows)
+        draws, known = _where_known(lambda part: {"": self._marginal.draw(part, rng)}, rows)
         result = {}
         for name, x in draws[""].items():
             result[name] = np.full((len(known), *x.shape[1:]), np.nan)

@@ -28,8 +28,8 @@ def somewhere(field: Field, rng: np.random.Generator, spread: float = MILD) -> A
     """Return a random point of the support: logits, logs and numbers as far out as `spread`."""
     z = rng.standard_normal(field.size)
     x = z.copy()
-    for kind, own in field.parts:
-        x[own] = kind.somewhere(z[own], spread, field.low[own], field.high[own])
+    for kind, elements in field.parts:
+        x[elements] = kind.somewhere(z[elements], spread, field.low[elements], field.high[elements])
     return x
 
 
@@ -46,18 +46,18 @@ def score(field: Field, x: Array, slope: Array) -> Array:
     A step along the score of a simplex keeps its sum; that of a matrix keeps it symmetric.
     """
     result = slope.copy()
-    for kind, own in field.parts:
+    for kind, elements in field.parts:
         by = kind.score or _chained(kind)
-        result[own] = by(x[own], slope[own])
+        result[elements] = by(x[elements], slope[elements])
     return result
 
 
 def score_size(field: Field, x: Array, size: Array) -> Array:
     """Return bounds on the errors of `score`, given those of the slopes."""
     result = size.copy()
-    for kind, own in field.parts:
+    for kind, elements in field.parts:
         by = kind.score_size or _chained(kind)
-        result[own] = by(x[own], size[own])
+        result[elements] = by(x[elements], size[elements])
     return result
 
 
@@ -122,9 +122,9 @@ def _candidates(
     for at in rng.permutation(len(movable))[:_ELEMENTS]:
         for value in ends[at]:
             yield moved(x, movable[at], value), levels
-    for kind, own in field.parts:
-        for corner in kind.corners(x[own]):
-            yield moved(x, own, corner), levels
+    for kind, elements in field.parts:
+        for corner in kind.corners(x[elements]):
+            yield moved(x, elements, corner), levels
     if 0 < len(movable) <= _MOST_FREE:
         yield from _nearest(field, audited, near, movable)
 
@@ -142,9 +142,11 @@ def _nearest(
 
     def at(steps: Array) -> Place:
         point = moved(x, movable, x[movable] + size * steps)
-        for kind, own in field.parts:
+        for kind, elements in field.parts:
             if not kind.core:
-                point[own] = kind.clip(point[own], field.low[own], field.high[own])
+                point[elements] = kind.clip(
+                    point[elements], field.low[elements], field.high[elements]
+                )
         return point, levels
 
     number = len(audited.margins(*_inputs(field, near[0])))

@@ -105,8 +105,10 @@ class ExactPosterior:
         """The laws of all continuous elements."""
         laws = [law for factor in self._solution.factors for law in factor.laws()]
         for part in self._solution.finite:
-            given = [[law for factor in each for law in factor.laws()] for each in part.factors]
-            laws += mixed(part.sum.probabilities()[0, 0], given) if given else []
+            conditional = [
+                [law for factor in each for law in factor.laws()] for each in part.factors
+            ]
+            laws += mixed(part.sum.probabilities()[0, 0], conditional) if conditional else []
         return laws
 
     def _summing_to_zero(self, name: str, number: int) -> list[ElementLaw]:
@@ -116,8 +118,8 @@ class ExactPosterior:
         for part in self._solution.finite:
             moved = [e for each in part.factors[:1] for f in each for e in f.elements]
             if (field.owner[moved] == number).any():
-                given = [laws([*fixed, *each]) for each in part.factors]
-                return mixed(part.sum.probabilities()[0, 0], given)
+                conditional = [laws([*fixed, *each]) for each in part.factors]
+                return mixed(part.sum.probabilities()[0, 0], conditional)
         return laws(fixed)
 
     def _of(self, name: str) -> list[tuple[NDArray[np.intp], ElementLaw, NDArray[np.intp]]]:
@@ -129,9 +131,9 @@ class ExactPosterior:
             return [(law.elements, law, np.arange(len(law.elements))) for law in laws]
         result = []
         for law in self._laws:
-            own = np.flatnonzero(field.owner[law.elements] == number)
-            if len(own):
-                result.append((law.elements[own] - field.start[number], law, own))
+            indices = np.flatnonzero(field.owner[law.elements] == number)
+            if len(indices):
+                result.append((law.elements[indices] - field.start[number], law, indices))
         return result
 
     @property
@@ -157,22 +159,22 @@ class ExactPosterior:
                 result[name] = {"probability": self._probabilities(name)}
                 continue
             values: dict[str, Array] = {}
-            for places, law, own in self._of(name):
+            for places, law, indices in self._of(name):
                 for key, value in law.parameters.items():
                     flat = values.setdefault(key, np.full(math.prod(shape), np.nan))
-                    flat[places] = np.asarray(value)[own]
+                    flat[places] = np.asarray(value)[indices]
             result[name] = {key: value.reshape(shape)[()] for key, value in values.items()}
         return result
 
     def _probabilities(self, name: str) -> Array:
         """Return how probable each value of each element of a finite variable is."""
         field, s = self._solution.field, self._supports[name]
-        own = np.flatnonzero(field.finite_owner == list(self.levels).index(name))
+        elements = np.flatnonzero(field.finite_owner == list(self.levels).index(name))
         mass = np.zeros((s.size, s.levels))
         for part in self._solution.finite:
-            here = np.isin(part.elements, own)
+            here = np.isin(part.elements, elements)
             result = part.probabilities()[here, : s.levels]
-            mass[part.elements[here] - own[:1], : result.shape[1]] = result
+            mass[part.elements[here] - elements[:1], : result.shape[1]] = result
         return mass.reshape(*s.shape, s.levels)
 
     def marginals(self) -> dict[str, Law]:
@@ -185,7 +187,7 @@ class ExactPosterior:
             if name in self.levels:
                 result[name] = Certain(self._probabilities(name))
                 continue
-            parts = [(places, law.law, own) for places, law, own in self._of(name)]
+            parts = [(places, law.law, indices) for places, law, indices in self._of(name)]
             result[name] = Scattered(self.shapes[name], parts)
         return result
 
@@ -195,8 +197,8 @@ class ExactPosterior:
             return False
         field = self._solution.field
         number = [s.name for s in field.continuous].index(name)
-        own = [f for f in self.blocks if (field.owner[f.elements] == number).any()]
-        return all(len(f.elements) == 1 or _elementwise(f) for f in own)
+        factors = [f for f in self.blocks if (field.owner[f.elements] == number).any()]
+        return all(len(f.elements) == 1 or _elementwise(f) for f in factors)
 
     def mode(self) -> dict[str, Array]:
         """Return where the joint density is largest.
@@ -230,8 +232,8 @@ class ExactPosterior:
         for s in (*field.continuous, *field.finite):
             value = values[s.name]
             if s.name in self._zero_sums:
-                own = self._zero_sums[s.name]
-                inside, value = inside & own.holds(value), own.coordinates(value)
+                zero_sum = self._zero_sums[s.name]
+                inside, value = inside & zero_sum.holds(value), zero_sum.coordinates(value)
             rows = len(value)
             flat.append(value.reshape(rows, s.size) - s.lowest)
         cut = len(field.continuous)
@@ -271,8 +273,8 @@ class ExactPosterior:
             who = listed(field.finite[i].name for i in owners)
             parts.append(part.sentence(who, lambda factor: listed(self._owners(factor))))
         parts += [s.cut for s in field.finite if s.endless]
-        for name, own in self._zero_sums.items():
-            sizes = math.prod(own.shape), math.prod(own.inner)
+        for name, zero_sum in self._zero_sums.items():
+            sizes = math.prod(zero_sum.shape), math.prod(zero_sum.inner)
             parts.append(
                 "{} sums to zero: its {} elements have {} coordinates".format(name, *sizes)
             )

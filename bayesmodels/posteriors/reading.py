@@ -165,13 +165,13 @@ def _with_deterministics(
 
     rows: dict[str, list[float]] = {}
     notes: list[str] = []
-    for name, own in known.items():
-        axes = labelled_axes(model, name, own.mean.shape)
-        places = np.ndindex(own.mean.shape)
+    for name, law in known.items():
+        axes = labelled_axes(model, name, law.mean.shape)
+        places = np.ndindex(law.mean.shape)
         for at, labels in zip(places, product(*(labels for _, labels in axes)), strict=True):
             text = f"{name}[{', '.join(map(str, labels))}]" if at else name
-            rows[text] = [float(part[at]) for part in (own.mean, own.sd, own.low, own.high)]
-            notes.append(str(own.notes[at]))
+            rows[text] = [float(part[at]) for part in (law.mean, law.sd, law.low, law.high)]
+            notes.append(str(law.notes[at]))
     columns = list(table.columns[:4])
     more = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     every = pd.concat([table, more.assign(note=notes)])
@@ -189,8 +189,8 @@ def labelled_axes(
     model: pm.Model, name: str, shape: tuple[int, ...]
 ) -> list[tuple[str, tuple[Hashable, ...]]]:
     """Return names and labels of a variable's axes: its own, or those that ArviZ would give."""
-    given = (*(model.named_vars_to_dims.get(name) or ()), *[None] * len(shape))
-    axes = [own or f"{name}_dim_{i}" for i, own in enumerate(given[: len(shape)])]
+    named = (*(model.named_vars_to_dims.get(name) or ()), *[None] * len(shape))
+    axes = [own or f"{name}_dim_{i}" for i, own in enumerate(named[: len(shape)])]
     labels = [model.coords.get(axis) for axis in axes]
     result = [tuple(range(n) if own is None else own) for n, own in zip(shape, labels, strict=True)]
     return list(zip(axes, result, strict=True))
@@ -201,8 +201,8 @@ def dims_and_coords(
 ) -> tuple[dict[str, tuple[str, ...]], Coords]:
     """Return names of each variable's axes, and labels along every axis."""
     axes = {name: labelled_axes(model, name, shape) for name, shape in shapes.items()}
-    dims = {name: tuple(axis for axis, _ in own) for name, own in axes.items()}
-    return dims, {axis: labels for own in axes.values() for axis, labels in own}
+    dims = {name: tuple(axis for axis, _ in labelled) for name, labelled in axes.items()}
+    return dims, {axis: labels for labelled in axes.values() for axis, labels in labelled}
 
 
 def values_of_deterministics(model: pm.Model, draws: xr.Dataset) -> xr.Dataset:

@@ -23,8 +23,10 @@ from bayesmodels.posteriors.support.kind import Support
 def priors(model: pm.Model) -> dict[str, set[str]]:
     """Return, for each free variable, those that its prior depends on."""
     graph = graph_of(model)
-    own = {out: _name(out) for out in graph.outputs if isinstance(out.owner.op, ModelFreeRV)}
-    return {name: {own[v] for v in _parents(out, graph) if v in own} for out, name in own.items()}
+    known = {out: _name(out) for out in graph.outputs if isinstance(out.owner.op, ModelFreeRV)}
+    return {
+        name: {known[v] for v in _parents(out, graph) if v in known} for out, name in known.items()
+    }
 
 
 def replaceable(support: Support | None) -> bool:

@@ -136,8 +136,8 @@ def derivatives(
         except (TypeError, ValueError, LookupError, AttributeError) as error:
             # Somebody's operation has one that does not work here: as if it had none.
             raise NotImplementedError(str(error)) from error
-    made = set(ancestors([g for g in slopes if g is not None])) - set(ancestors([result]))
-    if any(isinstance(getattr(v.owner.op, "scalar_op", 0), ScalarLoop) for v in made if v.owner):
+    above = set(ancestors([g for g in slopes if g is not None])) - set(ancestors([result]))
+    if any(isinstance(getattr(v.owner.op, "scalar_op", 0), ScalarLoop) for v in above if v.owner):
         raise NotImplementedError
     return list(slopes)
 
@@ -215,9 +215,9 @@ def _units(variables: list[Any]) -> dict[Any, _Units]:
         if isinstance(v, Constant):
             units[v] = _Units(1)  # as a prior's location, which the belief works out of its factor
         else:
-            made = 0 if _moves(v.owner.op) else _UNITS
+            roundings = 0 if _moves(v.owner.op) else _UNITS
             # Single precision has 29 bits less.
-            units[v] = _Units(made * 2.0**29 if dtype(v) in SINGLE else made)
+            units[v] = _Units(roundings * 2.0**29 if dtype(v) in SINGLE else roundings)
     for node in {v.owner for v in variables if v.owner is not None}:
         if isinstance(node.op, Elemwise) or _moves(node.op):
             continue

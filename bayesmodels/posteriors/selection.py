@@ -214,11 +214,11 @@ def _moved(
     """Whether the slope of a variable moves with variables that are integrated out."""
     if not done:
         return False
-    own, others = conditionals.given([name], point), conditionals.given(done, point)
-    x = own.row(point)
-    here = score(own, x, own(x)[1])
+    view, others = conditionals.given([name], point), conditionals.given(done, point)
+    x = view.row(point)
+    here = score(view, x, view(x)[1])
     away = others.variables(somewhere(others, rng))
-    there = score(own, x, own.held(away)(x)[1])
+    there = score(view, x, view.held(away)(x)[1])
     return not bool((np.abs(there - here) <= _MOVES * (np.abs(here) + np.abs(there))).all())
 
 
@@ -234,14 +234,14 @@ def normals_at(
     links = linked(view, view.row(points[0]), everything)
     laws = [gaussian(view.held(point), everything, links, view.row(point), rng) for point in points]
     shapes = tuple(conditionals.supports[name].shape for name in names)
-    met = conditionals.linked(names) + _not_zero(laws[0]) + _not_zero(laws[1])
+    coupled = conditionals.linked(names) + _not_zero(laws[0]) + _not_zero(laws[1])
     location, reach = np.empty((2, view.size))
     location[laws[0].elements], reach[laws[0].elements] = laws[0].location, _FAR * laws[0].sd()
     # Where priors have their means they have no slope, which near a scale of zero would be huge.
     start = view.row(conditionals.start)
     centre = start if (np.abs(start - location) <= reach).all() else location
-    sums = {name: own for name, own in conditionals.zero_sums.items() if name in names}
-    return NormalGroup(tuple(names), shapes, sparse_precision(met, reach, rng), centre, sums)
+    sums = {name: zero_sum for name, zero_sum in conditionals.zero_sums.items() if name in names}
+    return NormalGroup(tuple(names), shapes, sparse_precision(coupled, reach, rng), centre, sums)
 
 
 def _not_zero(law: Gaussian) -> Any:
@@ -249,9 +249,9 @@ def _not_zero(law: Gaussian) -> Any:
     precision = coo_array(law.precision)
     one, other = precision.coords
     size = np.sqrt(law.precision.diagonal())
-    some = np.abs(precision.data) > _NOTHING * size[one] * size[other]
-    places = law.elements[one[some]], law.elements[other[some]]
-    return csr_array((np.ones(some.sum(), dtype=bool), places), shape=precision.shape)
+    nonzero = np.abs(precision.data) > _NOTHING * size[one] * size[other]
+    places = law.elements[one[nonzero]], law.elements[other[nonzero]]
+    return csr_array((np.ones(nonzero.sum(), dtype=bool), places), shape=precision.shape)
 
 
 def conjugate_at(
@@ -274,5 +274,5 @@ def conjugate_at(
     middle = (shape / rate) ** (1 / law.family.power)
     first = middle[np.argsort(law.elements)].reshape(support.shape)
     # The first, of which the density is taken, is where no exponential is large.
-    apart = _APART ** np.sign(law.family.power)
-    return Conjugate(name, law.family, first / apart, first * apart)
+    ratio = _APART ** np.sign(law.family.power)
+    return Conjugate(name, law.family, first / ratio, first * ratio)

@@ -47,7 +47,7 @@ def separated(result: Any, inputs: Sequence[Any]) -> Any:
     parts = separation(result)
     if parts is None or result not in separation.moving:
         return None
-    each = [rest if factor is _ONE else factor * rest for factor, rest in parts.items()]
+    each = [array if factor is _ONE else factor * array for factor, array in parts.items()]
     return sum(each[1:], each[0])
 
 
@@ -86,25 +86,25 @@ class _Separation:
 
     def linear(self, node: Any, places: Sequence[int]) -> _Parts | None:
         """Return the parts of what is linear in some inputs jointly."""
-        (result,), given = node.outputs, node.inputs
+        (result,), operands = node.outputs, node.inputs
         if None in result.type.shape or any(
-            v in self.moving for i, v in enumerate(given) if i not in places
+            v in self.moving for i, v in enumerate(operands) if i not in places
         ):
             return None
-        by_place = {i: self(given[i]) for i in places}
+        by_place = {i: self(operands[i]) for i in places}
         if any(parts is None for parts in by_place.values()):
             return None
         products = {}
         for factor in dict.fromkeys(f for parts in by_place.values() for f in parts or ()):
-            inputs = list(given)
+            inputs = list(operands)
             for i, parts in by_place.items():
                 inputs[i] = (parts or {}).get(factor)
                 if inputs[i] is None:
                     one = isinstance(node.op, Elemwise)
-                    shape = (1,) * given[i].type.ndim if one else given[i].type.shape
+                    shape = (1,) * operands[i].type.ndim if one else operands[i].type.shape
                     if None in shape:
                         return None
-                    inputs[i] = pt.zeros(shape, given[i].type.dtype)
+                    inputs[i] = pt.zeros(shape, operands[i].type.dtype)
             products[factor] = _along(node.op(*inputs), result.type.shape)
         return products
 
@@ -114,7 +114,7 @@ class _Separation:
         shape = node.outputs[0].type.shape
         if parts is None or None in shape:
             return None
-        return {factor: _along(rest, shape) for factor, rest in parts.items()}
+        return {factor: _along(array, shape) for factor, array in parts.items()}
 
     def product(self, node: Any) -> _Parts | None:
         """Return the parts of a product, of whose factors one at most is a sum."""
@@ -171,13 +171,13 @@ class _Separation:
         parts = self(v)
         return parts if parts is None or len(parts) == 1 else _number(v) if _is_number(v) else None
 
-    def _number(self, op: Any, *given: Any) -> Any:
+    def _number(self, op: Any, *operands: Any) -> Any:
         """Return what is made of numbers, the same for the same."""
-        if op is pt.mul and _ONE in given:
-            return given[given[0] is _ONE]
-        if op is pt.true_div and given[1] is _ONE:
-            return given[0]
-        return self._products.setdefault((op, *given), op(*given))
+        if op is pt.mul and _ONE in operands:
+            return operands[operands[0] is _ONE]
+        if op is pt.true_div and operands[1] is _ONE:
+            return operands[0]
+        return self._products.setdefault((op, *operands), op(*operands))
 
 
 def _is_number(v: Any) -> bool:
@@ -190,9 +190,9 @@ def _number(v: Any) -> _Parts:
     return {v.reshape(()) if v.type.ndim else v: pt.ones((1,) * v.type.ndim, "float64")}
 
 
-def _along(rest: Any, shape: tuple[int, ...]) -> Any:
+def _along(array: Any, shape: tuple[int, ...]) -> Any:
     """Return an array along further axes, or longer ones."""
-    return rest if rest.type.shape == shape else pt.alloc(rest, *shape)
+    return array if array.type.shape == shape else pt.alloc(array, *shape)
 
 
 _Rule = Callable[[_Separation, Any], _Parts | None]

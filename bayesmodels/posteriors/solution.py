@@ -28,9 +28,9 @@ class Solution:
         """Return the log probability of levels, and the laws of all continuous elements there."""
         log_weight, factors = 0.0, list(self.factors)
         for part in self.finite:
-            own, given = part.at(levels[part.elements])
-            log_weight += own
-            factors += given
+            log_probability, conditional = part.at(levels[part.elements])
+            log_weight += log_probability
+            factors += conditional
         return log_weight, factors
 
     def log_density(self, x: Array, levels: Levels) -> float:
@@ -58,8 +58,8 @@ class Solution:
         for factor in self.factors:
             x[:, factor.elements] = factor.sample(draws, rng)
         for part in self.finite:
-            levels[:, part.elements], given = part.sample(draws, rng)
-            for here, factors in given:
+            levels[:, part.elements], conditional = part.sample(draws, rng)
+            for here, factors in conditional:
                 for factor in factors:
                     x[np.ix_(here, factor.elements)] = factor.sample(len(here), rng)
         return x, levels

@@ -132,8 +132,8 @@ class Truncated:
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
-        own = {key: self.usual[key] for key in self.family.parameters if key in self.usual}
-        what = f"{self._title}{said(own)}" if own else "a uniform law"
+        parameters = {key: self.usual[key] for key in self.family.parameters if key in self.usual}
+        what = f"{self._title}{said(parameters)}" if parameters else "a uniform law"
         square = "" if abs(self.family.power) == 1 else "the square of "
         if self.logs:
             return f"{square}{self.family.on.title.format(names)} has {what}"
@@ -148,23 +148,23 @@ def separate_laws(
     """Return laws of those elements that depend on no other, also truncated ones; and the rest."""
     factors, left = independent_laws(field, chosen, x, rng, looks)
     single = left[field.single[left]]
-    own = _sample(field, single, rng)
-    if not len(own):
+    elements = _sample(field, single, rng)
+    if not len(elements):
         return factors, left
     seen = _seen(field, [moved(x, left, somewhere(field, rng, s)[left]) for s in _MILD])
     # Of a variable whose elements depend on each other a few tell so.
-    fits = field.owner[own[_fitting(field, own, seen)[0] >= 0]]
-    own = single[np.isin(field.owner[single], fits)]
-    if not 0 < len(own) <= _MOST:
+    fits = field.owner[elements[_fitting(field, elements, seen)[0] >= 0]]
+    elements = single[np.isin(field.owner[single], fits)]
+    if not 0 < len(elements) <= _MOST:
         return factors, left
     wild = _seen(field, [moved(x, left, somewhere(field, rng, s)[left]) for s in _WILD])
     seen = np.concatenate([seen, wild], 1)
-    which, at = _fitting(field, own, seen)
-    own, at, which = own[which >= 0], at[which >= 0], which[which >= 0]
-    alike = np.stack([which, field.endless[own], at[:, 1] == 0], -1)
+    which, at = _fitting(field, elements, seen)
+    elements, at, which = elements[which >= 0], at[which >= 0], which[which >= 0]
+    alike = np.stack([which, field.endless[elements], at[:, 1] == 0], -1)
     for kind in np.unique(alike, axis=0):
         here = (alike == kind).all(-1)
-        these, family = own[here], _FAMILIES[kind[0]]
+        these, family = elements[here], _FAMILIES[kind[0]]
         laws = [_law(field, e, family, row) for e, row in zip(these, at[here], strict=True)]
         near = [[law.ppf(q) for law in laws] for q in _TAILS]
         near += [[law.isf(q) for law in laws] for q in _TAILS[1:]]
@@ -176,7 +176,7 @@ def separate_laws(
                 "parameters of its law can't be told in double precision."
             )
         factors.append(_truncated(field, these, family, natural))
-    return factors, np.setdiff1d(left, own)
+    return factors, np.setdiff1d(left, elements)
 
 
 def _sample(field: Field, single: Elements, rng: np.random.Generator) -> Elements:
@@ -192,26 +192,28 @@ def _seen(field: Field, points: Sequence[Array]) -> Array:
         return np.stack([np.array(points), [field(point)[1] for point in points]])
 
 
-def _fitting(field: Field, own: Elements, seen: Array) -> tuple[NDArray[np.intp], Array]:
+def _fitting(field: Field, elements: Elements, seen: Array) -> tuple[NDArray[np.intp], Array]:
     """Return the number of the family that fits each element, or -1, and natural parameters."""
-    fits = [_fitted(field, own, family, seen) for family in _FAMILIES]
+    fits = [_fitted(field, elements, family, seen) for family in _FAMILIES]
     missed = np.stack([part for _, part, _ in fits])
     good = (missed <= np.maximum(_ALIKE * missed.min(0), _ROUNDED)) & (missed < np.inf)
     first = good.argmax(0)
-    natural = np.full((len(own), 3), np.nan)
+    natural = np.full((len(elements), 3), np.nan)
     for number, (result, *_) in enumerate(fits):
         natural[first == number, : result.shape[1]] = result[first == number]
     return np.where(good.any(0), first, -1), natural
 
 
-def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[Array, Array, Array]:
+def _fitted(
+    field: Field, elements: Elements, family: Family, seen: Array
+) -> tuple[Array, Array, Array]:
     """Return natural parameters of each element, by what part they miss slopes, and their error.
 
     Of a normal law these are mean and precision; it is uniform if that is zero. Of a family that
     does not fit the part is infinite.
     """
-    (x, slope), logs = seen[:, :, own].transpose(0, 2, 1), field.endless[own][:, None]
-    low, high, on = field.low[own], field.high[own], family.on
+    (x, slope), logs = seen[:, :, elements].transpose(0, 2, 1), field.endless[elements][:, None]
+    low, high, on = field.low[elements], field.high[elements], family.on
     with np.errstate(all="ignore"):
         if on is LINE:
             inner, by_x, allowed = x - x[:, :1], np.ones_like(x), ~logs
@@ -245,7 +247,7 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
         terms = np.nan_to_num(terms / (np.abs(terms).sum(-1) + floor + _TINY)[..., None])
     least = np.linalg.svd(terms, compute_uv=False)[:, -1]
     lost = EPS / np.maximum(least, EPS)
-    many = known.sum(-1) >= natural.shape[1] + 2
+    enough = known.sum(-1) >= natural.shape[1] + 2
     flat = ((slope == 0) | ~np.isfinite(slope)).all(-1) & np.isfinite(high - low)
     if on is LINE:
         bent = (natural[:, 1] > 0) & (np.abs(shares[..., 1]).max(1) > _ROUNDED)
@@ -257,7 +259,7 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
         fine = (rates <= 0).all(-1) & ((rates < 0).all(-1) | (rates.shape[1] == 1)) & ~flat
     else:
         fine = (natural.sum(-1) + 2 * ~logs[:, 0] >= 0) & ~flat
-    return natural, np.where(fine & many & (gap <= LOOSE), missed, np.inf), lost
+    return natural, np.where(fine & enough & (gap <= LOOSE), missed, np.inf), lost
 
 
 def _law(field: Field, element: int, family: Family, natural: Array) -> LogConcave:
@@ -326,12 +328,12 @@ def _rising(family: Family, line: Array, peak: float, *, logs: bool) -> Rise:
     return rise
 
 
-def _truncated(field: Field, own: Elements, family: Family, natural: Array) -> Truncated:
+def _truncated(field: Field, elements: Elements, family: Family, natural: Array) -> Truncated:
     """Return the laws of some elements, given what the slopes of their family are multiplied by."""
-    logs = bool(field.endless[own[0]])
-    laws = [_law(field, int(e), family, row) for e, row in zip(own, natural, strict=True)]
+    logs = bool(field.endless[elements[0]])
+    laws = [_law(field, int(e), family, row) for e, row in zip(elements, natural, strict=True)]
     natural = natural[:, : len(family.parameters)]
-    low, high = field.low[own], field.high[own]
+    low, high = field.low[elements], field.high[elements]
     result: dict[str, Array] = {}
     if family is NORMAL:
         mean, precision = natural.T
@@ -345,4 +347,4 @@ def _truncated(field: Field, own: Elements, family: Family, natural: Array) -> T
         sizes = np.stack(family.sizes(*parameters), -1)
     result = dict(zip(family.parameters, parameters, strict=False))
     result |= {} if logs else {"lower": low, "upper": high}
-    return Truncated(own, family, logs, natural, sizes, laws, result)
+    return Truncated(elements, family, logs, natural, sizes, laws, result)

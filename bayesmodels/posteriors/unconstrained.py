@@ -48,18 +48,18 @@ class Unconstrained:
             moved = []
             for rv, point in points.items():
                 transform = model.rvs_to_transforms[rv]
-                own = point if transform is None else transform.forward(point, *rv.owner.inputs)
-                moved.append(own)
-            many = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points.values()}
-            there = vectorize_graph(list(clone_replace(moved, points)), many)
-            self._forward: Any = compiled(list(many.values()), there)
+                z = point if transform is None else transform.forward(point, *rv.owner.inputs)
+                moved.append(z)
+            rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points.values()}
+            there = vectorize_graph(list(clone_replace(moved, points)), rows)
+            self._forward: Any = compiled(list(rows.values()), there)
 
     def coordinates(self, draws: Any) -> Array:
         """Return coordinates of draws, of shape (chain, draw, D)."""
-        given = read(draws, self._dims, self._coords)
-        lead = given[self.names[0]].shape[:2]
+        rows = read(draws, self._dims, self._coords)
+        lead = rows[self.names[0]].shape[:2]
         with np.errstate(all="ignore"):  # infinite values are looked at below
-            parts = self._forward(*(given[n].reshape(-1, *given[n].shape[2:]) for n in self.names))
+            parts = self._forward(*(rows[n].reshape(-1, *rows[n].shape[2:]) for n in self.names))
         joined = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
         if not np.isfinite(joined).all():
             bad = int((~np.isfinite(joined)).any(1).sum())

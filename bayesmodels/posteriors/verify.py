@@ -130,11 +130,11 @@ def _row(solution: Solution, x: Array, levels: Levels) -> tuple[float, float, bo
     value, bound = solution.field.density.value(solution.field.variables(x, levels))
     with np.errstate(all="ignore"):
         density = solution.log_density(x, levels)
-        own = solution.rounding(x, levels)
+        rounding = solution.rounding(x, levels)
     # The weights of configurations were worked out from such values.
     bound *= 1 + max((part.changes for part in solution.finite), default=0)
     impossible = value == -np.inf and np.isfinite(density)
-    return value - density, bound + own, impossible
+    return value - density, bound + rounding, impossible
 
 
 def _slopes(solution: Solution, points: list[Place]) -> tuple[float, int]:
@@ -146,8 +146,8 @@ def _slopes(solution: Solution, points: list[Place]) -> tuple[float, int]:
     field, worst, element = solution.field, 0.0, 0
     for x, levels in points if field.size else []:
         with np.errstate(all="ignore"):
-            own, bound = solution.slope(x, levels)
-            gap = np.abs(score(field, x, field(x, levels)[1]) - score(field, x, own))
+            proposed, bound = solution.slope(x, levels)
+            gap = np.abs(score(field, x, field(x, levels)[1]) - score(field, x, proposed))
             over = gap / (score_size(field, x, bound) + TINY)
         over[~np.isfinite(over)] = 0  # beyond the range of numbers; the values have been compared
         doubtful = np.argsort(over)[::-1][:_DOUBTFUL]
@@ -165,11 +165,11 @@ def _over(solution: Solution, point: Place, element: int) -> float:
     along[element] = 1.0
     for kind, part in field.parts:
         along[part] = kind.tangent(x[part], along[part])
-    own, bound = solution.slope(x, levels)
+    proposed, bound = solution.slope(x, levels)
     direction = field.direction(along)
     with np.errstate(all="ignore"):
         seen = field.density(field.variables(x, levels), direction)
-        gap = abs(seen.slope - own @ along)
+        gap = abs(seen.slope - proposed @ along)
         over = gap / (seen.slope_rounding + bound @ np.abs(along) + TINY)
     return float(over) if np.isfinite(over) else 0.0
 
@@ -177,8 +177,8 @@ def _over(solution: Solution, point: Place, element: int) -> float:
 def _inside(field: Field, x: Array) -> Array:
     """Move what rounding has put on the border of the support a little inwards."""
     x = x.copy()
-    for kind, own in field.parts:
-        x[own] = kind.inside(x[own])
+    for kind, elements in field.parts:
+        x[elements] = kind.inside(x[elements])
     return x
 
 
@@ -194,12 +194,12 @@ def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Plac
         elsewhere = somewhere(field, rng, (MILD, WILD)[i % 2])
         for kind, part in field.parts:
             point[part] = kind.far(point[part], z[part], step[part], elsewhere[part])
-        own = _levels(solution, levels[i], rng)
-        for factor in solution.at(own)[1]:
+        levels_here = _levels(solution, levels[i], rng)
+        for factor in solution.at(levels_here)[1]:
             if isinstance(factor, Truncated) and factor.logs:
                 most = LONGEST[factor.family.on]
                 point[factor.elements] = np.clip(point[factor.elements], -most, most)
-        result.append((point, own))
+        result.append((point, levels_here))
     return result
 
 

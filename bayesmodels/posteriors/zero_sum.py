@@ -119,7 +119,7 @@ def zero_sums(model: pm.Model) -> dict[str, ZeroSum]:
 
 def elements(known: Mapping[str, ZeroSum], values: dict[str, Any]) -> dict[str, Any]:
     """Return values by variable, where those that sum to zero were coordinates."""
-    return values | {name: own.elements(values[name]) for name, own in known.items()}
+    return values | {name: zero_sum.elements(values[name]) for name, zero_sum in known.items()}
 
 
 def in_coordinates(model: pm.Model, known: Mapping[str, ZeroSum]) -> pm.Model:
@@ -131,11 +131,11 @@ def in_coordinates(model: pm.Model, known: Mapping[str, ZeroSum]) -> pm.Model:
     for out in graph.outputs:
         name, free = out.owner.op.name, out
         if name in known:
-            own = known[name]
-            law = pm.Normal.dist(0.0, out.owner.inputs[0].owner.inputs[2], shape=own.inner)
+            zero_sum = known[name]
+            law = pm.Normal.dist(0.0, out.owner.inputs[0].owner.inputs[2], shape=zero_sum.inner)
             law.name = name
             free = model_free_rv(law, law.type(name), None, name)
-            moved[out] = ZeroSumTransform(range(-own.axes, 0)).backward(free)
+            moved[out] = ZeroSumTransform(range(-zero_sum.axes, 0)).backward(free)
         outputs.append(free)
     result = model_of(graph, outputs, moved)
     result.check_bounds = model.check_bounds

@@ -101,9 +101,9 @@ def _support(
     return Support(name, next(of_ends, INTERVAL), shape, interval=(low, high))
 
 
-def _recognised(op: Any, own: Any, transform: Any) -> Kind | None:
+def _recognised(op: Any, standard: Any, transform: Any) -> Kind | None:
     """Return the kind that a law has by its operation or transforms, if one is of that kind."""
-    return next((kind for kind in KINDS if kind.recognises(op, own, transform)), None)
+    return next((kind for kind in KINDS if kind.recognises(op, standard, transform)), None)
 
 
 def one_to_one(model: pm.Model) -> pm.Model:

@@ -44,8 +44,8 @@ def _way(_: Support, __: Any, ___: tuple[int, ...], ____: Array) -> Move:
 def _places(s: Support, _: int) -> Array:
     """Return whole numbers over those that there are, and beyond."""
     last = s.lowest + s.levels - 1
-    some = np.unique(np.round(np.geomspace(1, s.levels, _ALL)).astype(int))
-    grid = s.lowest - 1 + (np.arange(s.levels + 2) if s.levels <= _ALL else some)
+    places = np.unique(np.round(np.geomspace(1, s.levels, _ALL)).astype(int))
+    grid = s.lowest - 1 + (np.arange(s.levels + 2) if s.levels <= _ALL else places)
     return np.union1d(grid, [s.lowest - 1, last, last + 1]).astype(float)
 
 
@@ -138,20 +138,20 @@ def _cut(op: Any, rv: Any, name: str, known: Mapping[Any, Support]) -> tuple[int
 def values_of(expressions: list[Any], name: str, known: Mapping[Any, Support] | None = None) -> Any:
     """Return what expressions are worth: at all values of finite variables, along a first axis."""
     above = set(ancestors(expressions, blockers=list(known or {})))
-    given = {rv: s for rv, s in (known or {}).items() if rv in above}
-    ops = [v.owner.op for v in above if v.owner is not None and v not in given]
+    finite = {rv: s for rv, s in (known or {}).items() if rv in above}
+    ops = [v.owner.op for v in above if v.owner is not None and v not in finite]
     # Where numbers are only moved, no element depends on two of a variable.
-    jointly = all(v in given or v.owner is None or _moves(v.owner.op) for v in above)
-    configurations = np.prod([float(s.levels) ** (jointly or s.size) for s in given.values()])
+    jointly = all(v in finite or v.owner is None or _moves(v.owner.op) for v in above)
+    configurations = np.prod([float(s.levels) ** (jointly or s.size) for s in finite.values()])
     if (
         any(isinstance(op, RandomVariable | SymbolicRandomVariable) for op in ops)
-        or any(not s.finite for s in given.values())
+        or any(not s.finite for s in finite.values())
         or configurations > _MOST_KNOWN
     ):
         raise NotConjugate(f"the range of {name} depends on other variables.")
-    run = compiled(list(given), expressions)
+    run = compiled(list(finite), expressions)
     each = []
-    for rv, s in given.items():
+    for rv, s in finite.items():
         rows = np.array(list(product(range(s.levels), repeat=1 if jointly else s.size)))
         levels = np.broadcast_to(rows, (len(rows), s.size)).reshape(-1, *s.shape)
         each.append(list((s.lowest + levels).astype(rv.dtype)))

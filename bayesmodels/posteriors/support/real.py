@@ -18,9 +18,9 @@ _FAR = 14.0  # a million scales
 
 def way(_: Support | None, __: Any, element: tuple[int, ...], values: Any) -> Move:
     """Move a number along the line, up to a million times as far as its values lie apart."""
-    own = values[(slice(None), *element)]
-    centre = float(np.median(own))
-    scale = float(np.median(np.abs(own - centre))) or 1.0
+    element_values = values[(slice(None), *element)]
+    centre = float(np.median(element_values))
+    scale = float(np.median(np.abs(element_values - centre))) or 1.0
 
     def move(x: Any, e: tuple[int, ...], t: float) -> Any:
         return with_element(x, e, centre + scale * np.sign(t) * np.expm1(np.abs(t)))
@@ -40,7 +40,7 @@ REAL = Kind(
     shift=lambda x, by, *_: x + by,
     far=lambda x, _, step, __: x + step,
     words="a normal law's",
-    recognises=lambda _, own, __: isinstance(own, Standardised),
+    recognises=lambda _, transform, __: isinstance(transform, Standardised),
     borders=lambda x, spread, *_: [x + step * spread for step in _DEVIATIONS],
     families=(NORMAL,),
     flat=pm.Flat.dist,

@@ -26,11 +26,11 @@ def on_simplex(weights: Array) -> Array:
     """
     x: Array = weights / weights.sum(-1, keepdims=True)
     largest = np.arange(x.shape[-1]) == x.argmax(-1)[..., None]
-    rest = np.where(largest, 0.0, x)
+    others = np.where(largest, 0.0, x)
     left = 1 - x.max(-1, keepdims=True)
-    total = rest.sum(-1, keepdims=True)
+    total = others.sum(-1, keepdims=True)
     scale = np.divide(left, total, out=np.ones_like(total), where=(total > 0) & (left > 0))
-    return np.where(largest, x, rest * scale)
+    return np.where(largest, x, others * scale)
 
 
 def _softmax(logs: Array) -> Array:
