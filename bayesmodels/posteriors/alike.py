@@ -29,7 +29,7 @@ _KNOWN = Elemwise | CAReduce | DimShuffle | Dot | MakeVector | ScalarFromTensor
 
 @dataclass(frozen=True, eq=False)
 class _Term:
-    """A term without the checks around it, as operations and what they are applied to.
+    """A term without its checks: its operations in order, and their inputs.
 
     `nodes` lead from the `leaves` to the `results`: its value and the conditions of `checks`.
     """

@@ -42,7 +42,7 @@ from bayesmodels.posteriors.operations import (
 
 @dataclass(frozen=True)
 class Audit:
-    """What in the graph is not known to be analytic: operations, and a number of comparisons.
+    """The operations and the number of comparisons in a graph that may not be analytic.
 
     From a point's inputs `ask` gives the answers, one array a question, and `margins` how near each
     comparison is to falling out differently.
@@ -123,7 +123,7 @@ def _not_checked(terms: Sequence[Any], smooth: set[Any]) -> set[Any]:
 
 
 class _Rows:
-    """What is known of whole rows and matrices: that they add up to one, that diagonals are > 0."""
+    """Which variables are simplexes by rows, and which are matrices with diagonals > 0."""
 
     def __init__(self, simplexes: set[Any], definite: set[Any]) -> None:
         self.simplexes, self.definite = simplexes, definite

@@ -220,7 +220,7 @@ _NUMBER_BY_NUMBER: dict[Any, Op] = {
 
 
 def _light(node: Any, fixed: bool) -> Op:  # noqa: FBT001 - for a mode each
-    """Return what gives the same numbers without the work that PyTensor does beside them.
+    """Return an operation of the same numbers without PyTensor's checks and bookkeeping.
 
     Shapes are looked at again, but where they are known or `fixed`.
     """
@@ -326,7 +326,7 @@ def in_halves[Result](
 
 @contextmanager
 def _compiling(outputs: Sequence[Any]) -> Iterator[None]:
-    """Compile for Python, with variables that do not say where they were made.
+    """Let compilation in the context be for Python, of variables without creation traces.
 
     Rewriting joins these traces; they double again and again, up to gigabytes.
     """
@@ -616,7 +616,7 @@ def _double(point: Any) -> Any:
 
 
 def in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
-    """Let numbers be double: PyTensor keeps 1e6 in single and 3 in 8 bits, and their logs too.
+    """Return outputs in which numbers are double: PyTensor keeps 1e6 in single, 3 in 8 bits.
 
     Only where they are numbers: a shape or an index must stay a whole number.
     """
@@ -681,7 +681,7 @@ def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
 
 
 def plain(outputs: list[Any]) -> list[Any]:
-    """Let the density be zero, not an error, where a parameter is out of its range.
+    """Return outputs that are zero densities, not errors, where a parameter is out of range.
 
     And write as numbers the shapes that are known, which would else be those of each point.
     """

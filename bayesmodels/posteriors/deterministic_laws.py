@@ -143,7 +143,7 @@ def _of_row(
 
 
 def _without_heavy_tails(moments: Known, k: int, y: Array) -> None:
-    """Leave out moments that are not to be had from draws: by Pareto's k-hat of their tails.
+    """Set moments to NaN that draws can't estimate, by Pareto's k-hat of their tails.
 
     A mean needs k-hat below 0.7 (Vehtari, Simpson, Gelman, Yao and Gabry, 2024, *Pareto smoothed
     importance sampling*), a deviation as much of the squares, whose k is twice that.

@@ -84,7 +84,7 @@ _TIMES = (Mul, TrueDiv)
 
 @dataclass(frozen=True, eq=False)
 class Summands:
-    """What summed terms are a sum of: elements of `parts` with weights, and what never moves.
+    """The summands of log terms: elements of `parts` with weights, and constants.
 
     `rows` has the elements of the inputs that each summand depends on, in a sparse matrix; `kept`
     says which elements of the parts, in one row, they are.

@@ -154,7 +154,7 @@ class Field:
         return total, self.row(slopes)
 
     def dependence(self, x: Array, levels: Levels) -> Dependence:
-        """Return what depends on which elements: continuous ones come first, then finite ones.
+        """Return the dependence of terms on elements: continuous ones first, then finite ones.
 
         `x` and `levels` are any possible values.
         """

@@ -193,7 +193,7 @@ def _fitted(family: Family, elements: Elements, scores: Scores) -> tuple[Array, 
 def _closer(
     field: Field, family: Family, which: Elements, at: Array, x: Array, close: int
 ) -> Scores:
-    """Look again, around where the law now seems to be."""
+    """Return scores at points around the law with natural parameters `at`."""
     around = _AROUND[:close]
     if family is NORMAL:
         check_proper(field, which, at[:, 1] > 0)

@@ -85,7 +85,7 @@ def linked(field: Field, x: Array, chosen: Elements) -> Any:
 
 
 def _cost(links: Any) -> float:
-    """Return about how many products a root takes: at most, in the order of Cuthill and McKee.
+    """Return an upper bound on a root's multiplications, ordered by Cuthill and McKee.
 
     Elements with very many links, such as the mean of groups, come last in any good order.
     """

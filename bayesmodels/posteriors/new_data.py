@@ -165,7 +165,7 @@ def _known(name: str, value: Any) -> NDArray[Any]:
 
 
 def made_of_data(model: pm.Model) -> list[tuple[str, str, str]]:
-    """Return observed variables, shared data that they are observed as, and where else these stand.
+    """Return observed variables, their shared data, and where else in the model these are used.
 
     Shapes do not count: they stay when numbers change.
     """

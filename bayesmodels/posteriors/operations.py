@@ -58,7 +58,7 @@ _POSITIVE, _SHARE = (0.0, np.inf), (0.0, 1.0)
 
 @dataclass(frozen=True)
 class Operation:
-    """What is known of an operation.
+    """Bounds of an operation's result, and questions whose answers make it analytic.
 
     `bounds` leads from bounds on what goes in to those on what comes out, and `questions` from a
     node and bounds on what goes into it to expressions that must be the same everywhere if the

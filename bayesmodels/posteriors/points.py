@@ -41,7 +41,7 @@ def moved(x: NDArray[Any], elements: Any, values: Any) -> NDArray[Any]:
 
 
 def score(field: Field, x: Array, slope: Array) -> Array:
-    """Return slopes by logit, log and number, and by what a simplex or a matrix allows.
+    """Return the slopes in each kind's own coordinates: logits of shares, logs of scales.
 
     A step along the score of a simplex keeps its sum; that of a matrix keeps it symmetric.
     """

@@ -37,7 +37,7 @@ SINGLE = ("float16", "float32")
 
 @dataclass(frozen=True)
 class _Units:
-    """How often a value is rounded: in units as it is `rounded`, and in the sums that it goes into.
+    """The number of roundings of a value: its `rounded` units, and those of sums of it.
 
     These are over its last axis, over all of it, or over all of it in pairs of blocks.
     """
@@ -87,7 +87,7 @@ class _Moved(Operation):
 
 
 def _counts(sizes: Any, slopes: Any) -> Any:
-    """Whether rounding matters: what has no influence does not, nor is a zero rounded.
+    """Return where a rounding matters: of values that are not zero, by slopes that are positive.
 
     An influence that is not a number is zero times infinity, on a branch that is not taken.
     """

@@ -207,7 +207,7 @@ def _fitting(field: Field, elements: Elements, seen: Array) -> tuple[NDArray[np.
 def _fitted(
     field: Field, elements: Elements, family: Family, seen: Array
 ) -> tuple[Array, Array, Array]:
-    """Return natural parameters of each element, by what part they miss slopes, and their error.
+    """Return natural parameters of each element, their relative misfit, and their error.
 
     Of a normal law these are mean and precision; it is uniform if that is zero. Of a family that
     does not fit the part is infinite.

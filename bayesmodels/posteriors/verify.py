@@ -43,7 +43,7 @@ class Imprecise(NotConjugate):
 
 @dataclass(frozen=True)
 class Verification:
-    """What the comparison found.
+    """The result of comparing a joint density with a closed form.
 
     Attributes
     ----------

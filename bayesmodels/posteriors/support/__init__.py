@@ -124,7 +124,7 @@ def one_to_one(model: pm.Model) -> pm.Model:
 
 
 def within(model: pm.Model, points: Mapping[str, Any]) -> dict[str, Any]:
-    """Return, of variables with transforms of the user's own, whether these go where they are.
+    """Return whether values are inside what transforms of the user's own allow, by variable.
 
     As expressions of the values of all variables. An order, say, allows less than the law does.
     """
