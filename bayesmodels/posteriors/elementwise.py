@@ -52,10 +52,8 @@ class Scattered:
     def entry(self, at: tuple[int, ...]) -> Any:
         """Return the law of one element."""
         place = int(np.ravel_multi_index(at, self.shape))
-        law, indices = next(
-            (of, i[np.asarray(p) == place]) for p, of, i in self.parts if place in p
-        )
-        return element_of(law, tuple(map(int, np.unravel_index(indices[0], np.shape(law.std())))))
+        law, index = next((of, i[np.asarray(p) == place]) for p, of, i in self.parts if place in p)
+        return element_of(law, tuple(map(int, np.unravel_index(index[0], np.shape(law.std())))))
 
     mean = partialmethod(_gather, "mean")
     var = partialmethod(_gather, "var")

@@ -229,18 +229,18 @@ def _there(at: Array, nothing: float) -> tuple[NDArray[np.bool_], NDArray[np.boo
     return up & (b != 0), down & (c != 0)
 
 
-def _named(field: Field, both: Family, elements: Elements, at: Array) -> list[Factor]:
+def _named(field: Field, both: Family, chosen: Elements, at: Array) -> list[Factor]:
     """Return laws with natural parameters that were found."""
     if both is NORMAL:
-        check_proper(field, elements, at[:, 1] > 0)
-        return [Gaussian.independent(elements, at[:, 0] / at[:, 1], at[:, 1])]
+        check_proper(field, chosen, at[:, 1] > 0)
+        return [Gaussian.independent(chosen, at[:, 0] / at[:, 1], at[:, 1])]
     if both is BETA:
-        return [_law(field, elements, BETA, BETA.usual(*at.T))]
+        return [_law(field, chosen, BETA, BETA.usual(*at.T))]
     power = both.power
     up, down = _there(at, _NOTHING)
     rates = -at[:, 1:].T
-    check_proper(field, elements, up | down)
-    check_proper(field, elements, (~up | (rates[0] > 0)) & (~down | (rates[1] > 0)))
+    check_proper(field, chosen, up | down)
+    check_proper(field, chosen, (~up | (rates[0] > 0)) & (~down | (rates[1] > 0)))
     result: list[Factor] = []
     for which, family, terms in (
         (up & ~down, gamma(power), [0, 1]),
@@ -248,9 +248,7 @@ def _named(field: Field, both: Family, elements: Elements, at: Array) -> list[Fa
         (up & down, both, [0, 1, 2]),
     ):
         if which.any():
-            result.append(
-                _law(field, elements[which], family, family.usual(*at[which][:, terms].T))
-            )
+            result.append(_law(field, chosen[which], family, family.usual(*at[which][:, terms].T)))
     return result
 
 

@@ -142,11 +142,9 @@ def _nearest(
 
     def at(steps: Array) -> Place:
         point = moved(x, movable, x[movable] + size * steps)
-        for kind, elements in field.parts:
+        for kind, part in field.parts:
             if not kind.core:
-                point[elements] = kind.clip(
-                    point[elements], field.low[elements], field.high[elements]
-                )
+                point[part] = kind.clip(point[part], field.low[part], field.high[part])
         return point, levels
 
     number = len(audited.margins(*_inputs(field, near[0])))

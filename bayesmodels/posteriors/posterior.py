@@ -105,10 +105,8 @@ class ExactPosterior:
         """The laws of all continuous elements."""
         laws = [law for factor in self._solution.factors for law in factor.laws()]
         for part in self._solution.finite:
-            conditional = [
-                [law for factor in each for law in factor.laws()] for each in part.factors
-            ]
-            laws += mixed(part.sum.probabilities()[0, 0], conditional) if conditional else []
+            by_level = [[law for factor in each for law in factor.laws()] for each in part.factors]
+            laws += mixed(part.sum.probabilities()[0, 0], by_level) if by_level else []
         return laws
 
     def _summing_to_zero(self, name: str, number: int) -> list[ElementLaw]:

@@ -46,9 +46,7 @@ MATRIX = Kind(
     shift=_shift,
     far=lambda x, z, *_: _shift(x, z),
     words="a Wishart or an inverse Wishart law's",
-    recognises=lambda op, transform, _: (
-        isinstance(op, WishartRV) or isinstance(transform, RootOfPrecision)
-    ),
+    recognises=lambda op, form, _: isinstance(op, WishartRV) or isinstance(form, RootOfPrecision),
     core=2,
     # A step along the score keeps a matrix symmetric.
     score=lambda _, slope: symmetric(slope),
