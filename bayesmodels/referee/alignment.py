@@ -24,8 +24,8 @@ from bayesmodels.referee.programs import (
     lacking,
     mapped_side,
     one_to_one,
-    own_side,
     program,
+    source_side,
     with_jacobians,
     within_transforms,
 )
@@ -57,7 +57,7 @@ def aligned(a: Any, b: Any, rename: Mapping[str, str], transform: Transform) -> 
     """Return two programs over the variables of one; NotComparableError if that cannot be."""
     import pymc as pm
 
-    models = [isinstance(given, pm.Model) for given in (a, b)]
+    models = [isinstance(model, pm.Model) for model in (a, b)]
     if not any(models) or not all(m or callable(g) for m, g in zip(models, (a, b), strict=True)):
         raise DataError(
             "a, b: must be two PyMC models, or one and a function of a dict of values; got "
@@ -65,19 +65,19 @@ def aligned(a: Any, b: Any, rename: Mapping[str, str], transform: Transform) -> 
         )
     if not all(models):
         source = program(a if models[0] else b, {} if models[0] else rename)
-        own = own_side(source)
+        side = source_side(source)
         kept = () if transform else tuple(source.inputs)
         names = rename if models[0] else {}
         function, letter = (b, "b") if models[0] else (a, "a")
-        other = _called(source, (function, letter), names, transform, own)
-        return Pair((own, other) if models[0] else (other, own), source, None, kept)
+        other = _called(source, (function, letter), names, transform, side)
+        return Pair((side, other) if models[0] else (other, side), source, None, kept)
     first, second = program(a, {}), program(b, rename)
     first, second = within_transforms(first, second), within_transforms(second, first)
     forwards = _fits(second, first, transform)
     source, target = (second, first) if forwards else (first, second)
-    mapped, own = mapped_side(source, target, transform), own_side(source)
+    mapped, side = mapped_side(source, target, transform), source_side(source)
     kept = tuple(name for name in source.inputs if name in target.inputs and name not in transform)
-    return Pair((mapped, own) if forwards else (own, mapped), source, target, kept)
+    return Pair((mapped, side) if forwards else (side, mapped), source, target, kept)
 
 
 def _fits(second: Program, first: Program, transform: Transform) -> bool:
@@ -115,10 +115,10 @@ def _fits(second: Program, first: Program, transform: Transform) -> bool:
 
 def _called(
     source: Program,
-    given: tuple[Callable[..., Any], str],
+    named: tuple[Callable[..., Any], str],
     rename: Mapping[str, str],
     transform: Transform,
-    own: Side,
+    side: Side,
 ) -> Side:
     """Return the terms of a function of values, which are those of a program's variables.
 
@@ -126,7 +126,7 @@ def _called(
     bound, some units in the last place of its value, and some times what it moves by where its
     arguments are moved in their last places, and how rough it is: its third difference.
     """
-    function, letter = given
+    function, letter = named
     theirs = {new: old for old, new in rename.items()}
     if unknown := sorted({*theirs} - {*source.terms, *transform}):
         raise DataError(
@@ -160,7 +160,7 @@ def _called(
         return {rename.get(n, n): _number(x, letter) for n, x in parts.items()}
 
     def run(at: list[Point]) -> dict[str, Logs]:
-        here = own.joint(at)
+        here = side.joint(at)
         highest = np.max(here.value, initial=-np.inf)
         likely = (here.value > highest - _TINY).tolist()
         rows = [once(point, possible=ok) for point, ok in zip(at, likely, strict=True)]
@@ -183,7 +183,7 @@ def _called(
             )
         return result | (jacobians.run(at) if jacobians else {})
 
-    words = dict(own.words) | (jacobians.words if jacobians else {})
+    words = dict(side.words) | (jacobians.words if jacobians else {})
     if jacobians is None:
         return Side(run, words)
     return Side(run, words, jacobians=jacobians.jacobians, map=jacobians.map)
@@ -192,23 +192,23 @@ def _called(
 def _arguments(
     source: Program, transform: Transform
 ) -> tuple[Callable[[Point], Point], Side | None]:
-    """Return what makes a function's arguments of a point, and the log Jacobians of that."""
+    """Return a map from a point to a function's arguments, and its log Jacobians."""
     from bayesmodels.posteriors.change_of_variables import Variable
     from bayesmodels.posteriors.density import compiled
     from bayesmodels.posteriors.operations import is_float
 
     if not transform:
         return dict, None
-    made = expressions(source, None, transform)
+    computed = expressions(source, None, transform)
     inputs = list(source.inputs.values())
-    run = compiled(inputs, list(made.values()))
+    run = compiled(inputs, list(computed.values()))
 
     def evaluate(point: Point) -> Point:
         result = run(*(np.asarray(point[v.name], v.dtype) for v in inputs))
-        return dict(zip(made, result, strict=True))
+        return dict(zip(computed, result, strict=True))
 
     shapes = evaluate({name: np.ones(shape) for name, shape in source.shapes.items()})
-    mapped = {n: Variable(v, np.shape(shapes[n])) for n, v in made.items() if is_float(v)}
+    mapped = {n: Variable(v, np.shape(shapes[n])) for n, v in computed.items() if is_float(v)}
     inner = {n: source.variable(n) for n in source.inputs if source.continuous(n)}
     one_to_one(mapped, inner)
     return evaluate, with_jacobians(source, {}, {}, mapped, inner)

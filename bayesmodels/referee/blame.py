@@ -52,19 +52,19 @@ class Gap:
         return self.varies <= 1
 
 
-def gap(first: Logs, second: Logs, *, alone: NDArray[np.bool_] | None = None) -> Gap:
-    """Return the second minus the first; `alone` is where one is possible alone, if it is known."""
+def gap(first: Logs, second: Logs, *, one_sided: NDArray[np.bool_] | None = None) -> Gap:
+    """Return the second minus the first; `one_sided` is where only one is possible, if known."""
     used = np.isfinite(first.value) & np.isfinite(second.value)
     value = np.where(used, second.value - np.where(used, first.value, 0), np.nan)
     bound = np.nan_to_num(first.bound + second.bound, nan=np.inf, posinf=np.inf)
-    alone = ~(used | same_support(first, second)) if alone is None else alone
-    apart = np.where(alone, np.inf, 0.0)
+    one_sided = ~(used | same_support(first, second)) if one_sided is None else one_sided
+    infinite = np.where(one_sided, np.inf, 0.0)
     if not used.any():
-        return Gap(value, bound, np.nan, np.nan, float(apart.max(initial=0)), used, apart)
+        return Gap(value, bound, np.nan, np.nan, float(infinite.max(initial=0)), used, infinite)
     best = int(np.argmin(np.where(used, bound, np.inf)))
     constant, tightest = float(value[best]), float(bound[best])
     with np.errstate(divide="ignore", invalid="ignore"):
-        off = np.nan_to_num(np.abs(value - constant) / (bound + tightest), nan=0.0) + apart
+        off = np.nan_to_num(np.abs(value - constant) / (bound + tightest), nan=0.0) + infinite
     return Gap(value, bound, constant, tightest, float(off.max()), used, off)
 
 
@@ -100,19 +100,19 @@ def _lumped(terms: Mapping[str, Logs], words: Mapping[str, str]) -> dict[str, Lo
     if len(rows) <= _MANY:
         return dict(terms)
     number = len(terms[rows[0]].value)
-    together = total((terms[name] for name in rows), number)
-    return {n: x for n, x in terms.items() if n not in rows} | {rows[0]: together}
+    lumped = total((terms[name] for name in rows), number)
+    return {n: x for n, x in terms.items() if n not in rows} | {rows[0]: lumped}
 
 
 def differing(
-    pair: Pair, at: list[Point], found: Both, used: NDArray[np.bool_]
+    pair: Pair, at: list[Point], logs: Both, used: NDArray[np.bool_]
 ) -> tuple[list[str], list[str]]:
     """Return in words the terms that differ, and what is known of how they do."""
     places = np.flatnonzero(used)
-    first, second = ({n: _part(x, used) for n, x in terms.items()} for terms in found)
+    first, second = ({n: _part(x, used) for n, x in terms.items()} for terms in logs)
     left = _unmatched(_lumped(first, pair.sides[0].words), _lumped(second, pair.sides[1].words))
     if not left:  # where both are possible, all is well
-        return _support(pair.sides, found, ~used)
+        return _support(pair.sides, logs, ~used)
     inside = [at[i] for i in places]
     return _to_blame(left, pair.sides, inside, _jacobians(pair, inside, (first, second)))
 
@@ -122,19 +122,19 @@ def _part(logs: Logs, used: NDArray[np.bool_]) -> Logs:
 
 
 def _support(
-    sides: tuple[Side, Side], found: Both, where: NDArray[np.bool_]
+    sides: tuple[Side, Side], logs_of: Both, where: NDArray[np.bool_]
 ) -> tuple[list[str], list[str]]:
-    """Return the terms that are possible in one program alone: of these the simplest."""
-    apart, nothing = [], total((), int(where.sum()))
+    """Return the terms that are possible in one program only: those of the fewest variables."""
+    differing_terms, nothing = [], total((), int(where.sum()))
     for k in (0, 1):
-        for name, logs in found[k].items():
+        for name, logs in logs_of[k].items():
             here = _part(logs, where)
-            other = _part(found[1 - k][name], where) if name in found[1 - k] else nothing
+            other = _part(logs_of[1 - k][name], where) if name in logs_of[1 - k] else nothing
             if not same_support(here, other).all():
-                apart.append((k, name))
-    wide = {key: len(sides[key[0]].needs(key[1])) for key in apart}
+                differing_terms.append((k, name))
+    wide = {key: len(sides[key[0]].needs(key[1])) for key in differing_terms}
     least = min(wide.values(), default=0)
-    chosen = [key for key in apart if wide[key] == least]
+    chosen = [key for key in differing_terms if wide[key] == least]
     return _words(chosen, sides), ["Its support is not the same in both programs."]
 
 
@@ -182,8 +182,8 @@ def _moving(left: Terms, sides: tuple[Side, Side], at: list[Point]) -> set[str]:
 
     def difference(points: list[Point]) -> Gap:
         result = [side.run(points) for side in sides]
-        own = [total((result[s][n] for s, n in left if s == k), len(points)) for k in (0, 1)]
-        return gap(*own)
+        sums = [total((result[s][n] for s, n in left if s == k), len(points)) for k in (0, 1)]
+        return gap(*sums)
 
     here, moving = difference(at), set()
     for v in at[0]:
@@ -211,11 +211,11 @@ def _words(keys: Iterable[tuple[int, str]], sides: tuple[Side, Side]) -> list[st
     return [sides[s].words.get(n, f"the term {n}") for s, n in keys]
 
 
-def _jacobians(pair: Pair, at: list[Point], found: Both) -> dict[str, Logs]:
+def _jacobians(pair: Pair, at: list[Point], terms_of: Both) -> dict[str, Logs]:
     """Return log Jacobians that may have been forgotten: of the map, and of PyMC's transforms."""
     known = {
         name.removeprefix("Jacobian of "): terms[name]
-        for side, terms in zip(pair.sides, found, strict=True)
+        for side, terms in zip(pair.sides, terms_of, strict=True)
         for name in side.jacobians
     }
     for name in pair.source.inputs:

@@ -81,11 +81,17 @@ def bounds(x: Array, law: Known) -> Bounds:
     """Return bounds for draws of shape (scalar, chain, draw)."""
     number = np.broadcast_to(law.number, law.mean.shape)
 
-    def some(part: slice) -> Array:
-        own = (law.mean[part], law.sd[part], law.kurtosis[part], law.ends[:, part], number[part])
-        return _each(x[part], Known(*own))
+    def of_block(part: slice) -> Array:
+        block = (
+            law.mean[part],
+            law.sd[part],
+            law.kurtosis[part],
+            law.ends[:, part],
+            number[part],
+        )
+        return _each(x[part], Known(*block))
 
-    parts = threads.gathered(some, threads.blocks(x, least=1), x.size)
+    parts = threads.gathered(of_block, threads.blocks(x, least=1), x.size)
     mean, sd, interval = np.concatenate(parts, axis=-1)
     one = np.isfinite(law.sd)
     two = one & np.isfinite(law.kurtosis)
@@ -104,9 +110,9 @@ def _each(x: Array, law: Known) -> Array:
         return np.stack([np.abs(mean) + _TIMES * error, sd, _ends(f, law)])
 
 
-def _largest(found: Array, known: NDArray[np.bool_]) -> float:
-    """Return the largest of what is known; what overflows is infinite."""
-    return float(np.where(np.isnan(found), np.inf, found)[known].max()) if known.any() else np.nan
+def _largest(values: Array, known: NDArray[np.bool_]) -> float:
+    """Return the largest of the known values, NaN if none is; what overflows is infinite."""
+    return float(np.where(np.isnan(values), np.inf, values)[known].max()) if known.any() else np.nan
 
 
 def _average(f: Array, variance: Array, number: Array | float) -> tuple[Array, Array]:
@@ -123,8 +129,8 @@ def _ends(f: Array, law: Known) -> Array:
     exact = (law.ends - law.mean) / law.sd
     ess = effective_draws((f[None] <= exact[..., None, None]).astype(float)).number
     worst = np.zeros(len(f))
-    for p, end, own in zip(_LEVELS, exact, ess, strict=True):
-        error = _TIMES * np.sqrt(p * (1 - p) * (1 / own + 1 / law.number))
+    for p, end, number in zip(_LEVELS, exact, ess, strict=True):
+        error = _TIMES * np.sqrt(p * (1 - p) * (1 / number + 1 / law.number))
         for q in (p - error, p + error):
             at = np.clip(np.round(q * last), 0, last).astype(int)
             worst = np.maximum(worst, np.abs(flat[np.arange(len(f)), at] - end))

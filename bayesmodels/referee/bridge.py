@@ -151,16 +151,16 @@ def bridged(space: Unconstrained, x: Array, rng: np.random.Generator) -> Evidenc
     # estimates are off by, errors of one half times errors of the other, they have in common.
     half = length // 2
     normal = _Normal(x[:, :half].reshape(-1, width))
-    rest = x[:, half:].reshape(-1, width)
-    own = normal.sample(len(rest), rng)
-    log_p = space.log_density(np.concatenate([rest, own]))
-    ratio = log_p - normal.log_density(np.concatenate([rest, own]))
-    at_draws, at_own = ratio[: len(rest)], ratio[len(rest) :]
+    held_out = x[:, half:].reshape(-1, width)
+    of_normal = normal.sample(len(held_out), rng)
+    log_p = space.log_density(np.concatenate([held_out, of_normal]))
+    ratio = log_p - normal.log_density(np.concatenate([held_out, of_normal]))
+    at_draws, at_own = ratio[: len(held_out)], ratio[len(held_out) :]
     if not np.isfinite(at_draws).all():
         bad = int((~np.isfinite(at_draws)).sum())
         raise DataError(
             f"draws: must be possible under the model; its density is no positive number at {bad} "
-            f"of {len(rest)}. Are they draws of another model?"
+            f"of {len(held_out)}. Are they draws of another model?"
         )
     # So far out that PyMC's density overflows and is no number, it is nothing.
     return _bridge(at_draws.reshape(chains, -1), np.where(np.isnan(at_own), -np.inf, at_own))

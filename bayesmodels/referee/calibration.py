@@ -289,26 +289,26 @@ def calibrate(
     setup = Setup(model, design, simulate, chosen, draws, seed, around)
     simulator = simulator_of(setup)
     rows = np.full((n, len(simulator.labels) + 1), np.nan)
-    made_with = {} if checkpoint is None else simulator.made_with()
+    depends_on = {} if checkpoint is None else simulator.depends_on()
     if result:
         assert checkpoint is not None  # noqa: S101 - for the type checker
-        old = files.rows_of(result, checkpoint, made_with)
+        old = files.rows_of(result, checkpoint, depends_on)
         rows = np.concatenate([old, rows[len(old) :]])
     left = np.flatnonzero(np.isnan(rows[:n, 0]))
     size = _CHUNKS[chosen]
     chunks = [left[i : i + size] for i in range(0, len(left), size)]
     anew = 0
-    progress(_told(n - len(left), n, anew))
+    progress(_progress(n - len(left), n, anew))
     # Closed, so that no process goes on working after Ctrl-C.
     with closing(results(setup, simulator, [c.tolist() for c in chunks], cores)) as found_ones:
         for chunk, (done, again) in found_ones:
             rows[chunk] = done
             anew += again
             if checkpoint is not None:
-                files.store(checkpoint, made_with, rows)
+                files.store(checkpoint, depends_on, rows)
             finished = int(np.isfinite(rows[:n, 0]).sum())
             if finished < n:
-                progress(_told(finished, n, anew))
+                progress(_progress(finished, n, anew))
     ranks, effective = rows[:n, :-1], rows[:n, -1]
     judged = _judged(ranks, simulator.labels, level, draws, int((effective < draws).sum()))
     cause = _CAUSE_OF_MODEL[chosen] if is_pymc(model) else _CAUSE
@@ -367,7 +367,7 @@ def _require_draws(
     raise DataError(msg)
 
 
-def _told(finished: int, n: int, anew: int) -> str:
+def _progress(finished: int, n: int, anew: int) -> str:
     compiled = f", {anew} of them compiled anew" if anew else ""
     return f"{finished} of {n} simulations{compiled}"
 

@@ -46,24 +46,24 @@ def load(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
 
 
 def rows_of(
-    found: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], made_with: Mapping[str, Any]
+    stored: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], setup: Mapping[str, Any]
 ) -> Array:
     """Return the rows of a file; a `DataError` names what they were made with, if that differs."""
-    for what, new in made_with.items():
-        old = found.get(what, np.zeros(0))
+    for what, new in setup.items():
+        old = stored.get(what, np.zeros(0))
         if not _same(old, np.asarray(new)):
             shown = f" ({old} there, {new} here)" if old.ndim == 0 else ""
             raise DataError(
                 f"checkpoint: {str(path)!r} was made with another {what}{shown}. Delete it, or "
                 "give another name."
             )
-    return np.array(found[_ROWS])
+    return np.array(stored[_ROWS])
 
 
-def store(path: str | os.PathLike[str], made_with: Mapping[str, Any], rows: Array) -> None:
+def store(path: str | os.PathLike[str], setup: Mapping[str, Any], rows: Array) -> None:
     """Write the file, whole or not at all."""
     with atomic_write(path) as part:
-        kept = {what: _written(np.asarray(x)) for what, x in {**made_with, _ROWS: rows}.items()}
+        kept = {what: _written(np.asarray(x)) for what, x in {**setup, _ROWS: rows}.items()}
         part.write_text(json.dumps(kept, allow_nan=False), encoding="utf-8")
 
 

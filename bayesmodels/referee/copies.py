@@ -7,7 +7,7 @@ were resampled with replacement: by sequential Monte Carlo, importance resamplin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -20,8 +20,8 @@ LEAST = 20
 _SHARE = 0.9
 _PROBES = (0.5, 0.25, 0.75, 0.9, 0.1)
 _MOST_PLACES = 20
-_TOLD_BY = 8  # variables that single draws are compared by
-_ODD = 2 * np.random.default_rng(0).integers(2**63, size=_TOLD_BY, dtype=np.uint64) + 1
+_COMPARED = 8  # variables that single draws are compared by
+_ODD = 2 * np.random.default_rng(0).integers(2**63, size=_COMPARED, dtype=np.uint64) + 1
 _IRREGULAR = 0.5  # median ratio of neighbouring gaps, which of draws of a continuous law is a third
 _ATOM = 0.05  # of all draws: so many equal ones are a value that the law has
 _OFTEN = 1.05  # times the variance of an average, from which on copies are seen to
@@ -45,6 +45,33 @@ def copies(draws: Mapping[str, Array]) -> list[Copies]:
     return sorted(result.values())
 
 
+def without_copies(
+    draws: Mapping[str, Array], variables: Mapping[str, Array] | None = None
+) -> tuple[dict[str, Array], str]:
+    """Return draws without chains that copy an earlier one, and what is said of these, or nothing.
+
+    Copies are seen in `variables`, if the draws' scalars are grouped by these.
+    """
+    same = copies(draws if variables is None else variables)
+    if not same:
+        return dict(draws), ""
+    copied = {pair.second for pair in same}
+    kept = [k for k in range(len(next(iter(draws.values())))) if k not in copied]
+    return {name: x[kept] for name, x in draws.items()}, _of_copies(same)
+
+
+def _of_copies(copied: Sequence[Copies]) -> str:
+    """Say which chains of one set are the same draws."""
+    pairs = [
+        f"{c.first} and {c.second}" + (f" ({abs(c.shift)} rows apart)" if c.shift else "")
+        for c in copied
+    ]
+    return (
+        f"chains {', '.join(pairs)} are the same draws, and count once. Give each chain a seed "
+        "of its own."
+    )
+
+
 def copies_between(first: Mapping[str, Array], second: Mapping[str, Array]) -> Iterator[Copies]:
     """Yield pairs of a chain of the first set and one of the second that are the same draws."""
     for name in first:
@@ -64,13 +91,13 @@ def side_by_side(
     """
     result = dict(draws)
     shape = next(iter(draws.values())).shape[:2]
-    told = [x.ravel() for x in map(telling, list(draws.values())[:_TOLD_BY])]
-    told = [x for x in told if _is_continuous(x)]
-    if not told:
+    cols = [x.ravel() for x in map(telling, list(draws.values())[:_COMPARED])]
+    cols = [x for x in cols if _is_continuous(x)]
+    if not cols:
         return result, None
     # One whole number for each row of values, by their bits.
     key = sum(
-        np.asarray(x, dtype=float).view(np.uint64) * odd for x, odd in zip(told, _ODD, strict=False)
+        np.asarray(x, dtype=float).view(np.uint64) * odd for x, odd in zip(cols, _ODD, strict=False)
     )
     _, group, times = np.unique(key, return_inverse=True, return_counts=True)
     number = len(group)
@@ -87,6 +114,29 @@ def side_by_side(
     for name, x in draws.items():
         result[name] = x.reshape(number, *x.shape[2:])[order].reshape(x.shape)
     return result, len(times)
+
+
+def of_sets(copied: Sequence[Copies], chains: int) -> str:
+    """Say which chains of two sets are the same draws."""
+    one = copied[0]
+    if len({c.first for c in copied}) == chains:
+        return "both sets hold the same draws, which says nothing about either."
+    return (
+        f"chain {one.first} of the first set and chain {one.second} of the second are the same "
+        "draws. Compare draws that were made apart."
+    )
+
+
+def in_order(
+    draws: Mapping[str, Array], rng: np.random.Generator, whose: str
+) -> tuple[dict[str, Array], str]:
+    """Return draws `side_by_side`, and what is said of resampled ones, or nothing."""
+    result, different = side_by_side(draws, rng)
+    if different is None:
+        return result, ""
+    number = np.prod(next(iter(result.values())).shape[:2])
+    said = f"{whose} {number:,} draws {different:,} are different ones"
+    return result, f"{said}: copies, as resampling makes them, count as one."
 
 
 def _is_continuous(x: Array) -> bool:
@@ -119,10 +169,10 @@ def shift_of(x: Array, y: Array) -> int | None:
         low, high = np.searchsorted(ranked, x[at], "left"), np.searchsorted(ranked, x[at], "right")
         for place in order[low : min(high, low + _MOST_PLACES)].tolist():
             shift = place - at
-            own = x[max(0, -shift) : len(y) - shift]
-            other = y[max(0, shift) : max(0, shift) + len(own)]
-            own = own[: len(other)]
-            same = own == other
-            if same.mean() >= _SHARE and len(np.unique(own[same])) >= LEAST:
+            earlier = x[max(0, -shift) : len(y) - shift]
+            later = y[max(0, shift) : max(0, shift) + len(earlier)]
+            earlier = earlier[: len(later)]
+            same = earlier == later
+            if same.mean() >= _SHARE and len(np.unique(earlier[same])) >= LEAST:
                 return shift
     return None

@@ -69,10 +69,10 @@ class Diagnosis:
         named = f"To blame: {' and '.join(self.terms)}" if self.terms else "No term could be named"
         if not self.unknown:
             return f"{named}."
-        rest = " and ".join(self.unknown)
+        uncompared = " and ".join(self.unknown)
         if self.terms == (UPDATE,):  # which is what is left
-            return f"{named}, unless it is what could not be compared: {rest}."
-        return f"{named}. Not compared: {rest}."
+            return f"{named}, unless it is what could not be compared: {uncompared}."
+        return f"{named}. Not compared: {uncompared}."
 
 
 def diagnose(
@@ -164,11 +164,11 @@ def differing_terms(
     likelihood = _likelihood(prior, at, data)
     left = {name: declared(at, [name]).twice() for name in declared.terms if name not in free}
     # A term of the likelihood is known by its values: a Potential may have any name.
-    own = dict(likelihood or {})
+    rows = dict(likelihood or {})
     for name, logs in likelihood.items() if likelihood else ():
         if same := [other for other in left if equal(left[other], logs)]:
-            del own[name], left[same[0]]
-    matched = likelihood is not None and not own
+            del rows[name], left[same[0]]
+    matched = likelihood is not None and not rows
 
     terms, unknown = [], []
     # A prior may be written as a Potential, too, or have one.
@@ -179,10 +179,10 @@ def differing_terms(
         unknown.append("the prior, which is improper")
         in_prior = potentials if matched else []
     else:
-        alone = equal(declared(at, free), of_prior)
-        both = equal(declared(at, [*free, *potentials]), of_prior)
-        in_prior = potentials if not alone and (both or matched) else []
-        if not (both if in_prior else alone):
+        laws_fit = equal(declared(at, free), of_prior)
+        all_fit = equal(declared(at, [*free, *potentials]), of_prior)
+        in_prior = potentials if not laws_fit and (all_fit or matched) else []
+        if not (all_fit if in_prior else laws_fit):
             children = _children(declared, Declared.of(prior.declare(empty, "statistic")), free)
             varied, untold = _varied(declared, [*free, *in_prior], children, wide, at)
             terms += varied or ["the prior's normalising constant"]
@@ -190,8 +190,8 @@ def differing_terms(
     left = {name: logs for name, logs in left.items() if name not in in_prior}
     if likelihood is None:
         unknown.append("the likelihood, whose rows the belief does not have one by one")
-    elif not equal(total(left.values(), len(at)), total(own.values(), len(at))):
-        terms += [f"the likelihood of {name}" for name in own] or [f"the term {k}" for k in left]
+    elif not equal(total(left.values(), len(at)), total(rows.values(), len(at))):
+        terms += [f"the likelihood of {name}" for name in rows] or [f"the term {k}" for k in left]
     return terms, unknown
 
 
@@ -218,7 +218,7 @@ def _varied(
     at: list[Point],
 ) -> tuple[list[str], list[str]]:
     """Return the priors that differ as their variables vary, and those that cannot be judged."""
-    here, own = declared(at, names), _prior(wide, at)
+    here, prior_here = declared(at, names), _prior(wide, at)
     wrong: list[str] = []
     untold: list[str] = []
     for v in TopologicalSorter(children).static_order():  # children first
@@ -226,7 +226,7 @@ def _varied(
             untold.append(v)
             continue
         moved = [point | {v: after[v]} for point, after in zip(at, at[1:] + at[:1], strict=True)]
-        if not equal(declared(moved, names) + own, _prior(wide, moved) + here):
+        if not equal(declared(moved, names) + prior_here, _prior(wide, moved) + here):
             wrong.append(v)
     reason = f"on which that of {' and '.join(wrong)} depends"
     named = [f"the prior of {v}" for v in children if v in wrong]
@@ -242,8 +242,8 @@ def _points(wide: Belief, posterior: Belief, number: int, rng: np.random.Generat
         other = inwards(wide, wide.sample(number // 2, rng))
     except PriorError:
         other = {name: x[:0] for name, x in drawn.items()}
-    together = {name: np.concatenate([other[name], x])[:number] for name, x in drawn.items()}
-    return [{name: x[i] for name, x in together.items()} for i in range(number)]
+    joined = {name: np.concatenate([other[name], x])[:number] for name, x in drawn.items()}
+    return [{name: x[i] for name, x in joined.items()} for i in range(number)]
 
 
 def _prior(wide: Belief, at: list[Point]) -> Logs:

@@ -26,11 +26,11 @@ def _least(node: Any) -> float | None:
     from bayesmodels.posteriors.operations import scalar
 
     name = getattr(scalar(node.op), "__name__", "")
-    whole = name == "Pow" and _whole(node.inputs[1])
-    return None if whole else _FROM.get(name)
+    integer = name == "Pow" and _is_integer(node.inputs[1])
+    return None if integer else _FROM.get(name)
 
 
-def _whole(power: Any) -> bool:
+def _is_integer(power: Any) -> bool:
     """Whether a power is a whole number that is written down."""
     while power.owner is not None and len(power.owner.inputs) == 1:  # axes are added, or it is cast
         (power,) = power.owner.inputs
@@ -76,12 +76,12 @@ class Edges:
         from bayesmodels.posteriors.density import compiled, plain
 
         with config.change_flags(floatX="float64", traceback__limit=0):
-            many = [p.type.clone(shape=(None, *p.type.shape))(p.name) for p in self._inputs]
-            same: Any = dict(zip(self._inputs, many, strict=True))
-            return compiled(many, vectorize_graph(plain(self._questions), same))
+            batches = [p.type.clone(shape=(None, *p.type.shape))(p.name) for p in self._inputs]
+            same: Any = dict(zip(self._inputs, batches, strict=True))
+            return compiled(batches, vectorize_graph(plain(self._questions), same))
 
     def answers(self, points: Sequence[Point]) -> NDArray[Any]:
-        """Return all answers at some points, as rows of numbers."""
+        """Return the answers to all comparisons, one row a point."""
         if self._run is None or not points:
             return np.zeros((len(points), 0))
         at = [np.array([p[v.name] for p in points], dtype=v.dtype) for v in self._inputs]
@@ -109,9 +109,9 @@ class Edges:
             crossed, which = np.nonzero((rows[1:] != rows[:-1]) & np.isfinite(rows[1:] + rows[:-1]))
             # Rows of data that change sides in one step are many edges, of which some are taken.
             for question in np.unique(self._owner[which]):
-                own = np.flatnonzero(self._owner[which] == question)
-                some = own[np.unique(np.linspace(0, len(own) - 1, _MOST).astype(int))]
-                steps += [(k, grid[crossed[i]], grid[crossed[i] + 1], which[i]) for i in some]
+                crossings = np.flatnonzero(self._owner[which] == question)
+                chosen = crossings[np.unique(np.linspace(0, len(crossings) - 1, _MOST).astype(int))]
+                steps += [(k, grid[crossed[i]], grid[crossed[i] + 1], which[i]) for i in chosen]
         low, high = (np.array([s[k] for s in steps], dtype=float) for k in (1, 2))
         column = np.array([s[3] for s in steps], dtype=int)
         across = [ways[s[0]] for s in steps]
@@ -128,8 +128,8 @@ class Edges:
         result = []
         for k, grid in enumerate(grids):
             edges = np.unique([t for s, t in zip(steps, low, strict=True) if s[0] == k])
-            beside = _BESIDE * (1 + np.abs(edges))
+            margin = _BESIDE * (1 + np.abs(edges))
             between = 0.5 * (edges[1:] + edges[:-1])
-            places = np.unique([*grid, *(edges - beside), *(edges + beside), *between])
+            places = np.unique([*grid, *(edges - margin), *(edges + margin), *between])
             result.append((edges, places))
         return result

@@ -106,13 +106,13 @@ class Equivalence:
         where = f"at all {self.points} points, up to rounding ({self.bound:.1g})"
         seen = [f"{n} from {low:.2g} to {high:.2g}" for n, (low, high) in self.visited.items()]
         verb = "were" if len(seen) > 1 else "was"
-        beyond = f" Compared {verb} {', '.join(seen)}." if seen else ""
+        compared = f" Compared {verb} {', '.join(seen)}." if seen else ""
         if abs(self.constant) <= self.bound:
-            return f"The two programs state the same model, constants included, {where}.{beyond}"
+            return f"The two programs state the same model, constants included, {where}.{compared}"
         number = constant_in_words(self.constant, self.bound)
         return (
             f"The two programs state the same model up to the constant {number}, {where}: the "
-            f"posteriors are the same, the evidences are not.{beyond}"
+            f"posteriors are the same, the evidences are not.{compared}"
         )
 
     def __repr__(self) -> str:
@@ -226,7 +226,7 @@ def judge(pair: Pair, number: int, rng: np.random.Generator) -> Equivalence:
     sums = [total(side.values(), len(at)) for side in terms]
     result = gap(*sums)
     if not result.holds:
-        return _apart(pair, at, terms, result, _table(sums, result))
+        return _disagreement(pair, at, terms, result, _table(sums, result))
     far = visits(pair, inside, rng)
     check_slopes(pair, far.tight, known)
     if (beyond := unreached(pair, far.possible)) is not None:
@@ -241,10 +241,10 @@ def judge(pair: Pair, number: int, rng: np.random.Generator) -> Equivalence:
         one.followed_by(two + total(more.values(), len(far.points)))
         for one, two, more in zip(sums, far.logs, extra, strict=True)
     ]
-    result = gap(*sums, alone=np.append(~same_support(*sums)[: len(at)], far.alone))
+    result = gap(*sums, one_sided=np.append(~same_support(*sums)[: len(at)], far.one_sided))
     table = _table(sums, result)
     if result.holds:
-        return _held(result, pair, terms, table, far)
+        return _agreement(result, pair, terms, table, far)
     points = [*at, *far.points]
     odd = np.argsort(-result.off, kind="stable")[:_SHOWN].tolist()
     odd = [i for i in odd if result.off[i] > 1]
@@ -252,7 +252,7 @@ def judge(pair: Pair, number: int, rng: np.random.Generator) -> Equivalence:
     at = [*at, *(points[i] for i in odd)]
     terms = _terms(pair, at, known)
     here = gap(*(total(side.values(), len(at)) for side in terms))
-    return _apart(pair, at, terms, replace(here, varies=result.varies), table, said)
+    return _disagreement(pair, at, terms, replace(here, varies=result.varies), table, said)
 
 
 def _where(point: Point, values: Sequence[float]) -> str:
@@ -261,7 +261,7 @@ def _where(point: Point, values: Sequence[float]) -> str:
 
 
 def _terms(pair: Pair, at: list[Point], known: Folds) -> tuple[Terms, Terms]:
-    """Return both programs' log terms at some points."""
+    """Return both programs' log terms, by name, at points."""
     first, second = (
         dict(side.run(at)) | more
         for side, more in zip(pair.sides, _constants(pair, known, len(at)), strict=True)
@@ -270,63 +270,63 @@ def _terms(pair: Pair, at: list[Point], known: Folds) -> tuple[Terms, Terms]:
 
 
 def _constants(pair: Pair, known: Folds, number: int) -> list[dict[str, Logs]]:
-    """Return what a program's density is multiplied by where signs do not change the image."""
+    """Return each program's log factors for folded signs, at so many points."""
     value = {name: Logs(np.full(number, x), np.zeros(number)) for name, x in known.terms.items()}
     return [{} if side.map is not None else value for side in pair.sides]
 
 
-def _table(sums: Sequence[Logs], found: Gap) -> pd.DataFrame:
+def _table(sums: Sequence[Logs], difference: Gap) -> pd.DataFrame:
     import pandas as pd
 
     table = pd.DataFrame(
         {
             "first": sums[0].value,
             "second": sums[1].value,
-            "difference": found.value,
-            "rounding": found.bound,
+            "difference": difference.value,
+            "rounding": difference.bound,
         }
     )
     table.index = table.index.map("point {}".format)
     return table
 
 
-def _apart(
+def _disagreement(
     pair: Pair,
     at: list[Point],
     terms: tuple[Terms, Terms],
-    found: Gap,
+    difference: Gap,
     table: pd.DataFrame,
     where: str = "",
 ) -> Equivalence:
     """Return that the difference is not constant, and which terms are to blame."""
-    named, said = differing(pair, at, terms, found.used)
+    named, said = differing(pair, at, terms, difference.used)
     used = int(np.isfinite(table["difference"]).sum())
     said = [*said, *([where] if where else [])]
     names = tuple(dict.fromkeys(named))
-    return Equivalence("disagree", None, None, used, found.varies, names, tuple(said), table)
+    return Equivalence("disagree", None, None, used, difference.varies, names, tuple(said), table)
 
 
-def _held(
-    found: Gap, pair: Pair, terms: tuple[Terms, Terms], table: pd.DataFrame, far: Visits
+def _agreement(
+    diff: Gap, pair: Pair, terms: tuple[Terms, Terms], table: pd.DataFrame, far: Visits
 ) -> Equivalence:
     """Return that the difference is constant, if enough was seen, and which terms bring it."""
-    used, (first, second) = int(found.used.sum()), terms
-    if used < _LEAST_POINTS or not found.tightest < COARSE:
+    used, (first, second) = int(diff.used.sum()), terms
+    if used < _LEAST_POINTS or not diff.tightest < COARSE:
         why = (
             f"both densities are positive at {used} points only; give priors that are proper."
             if used < _LEAST_POINTS
-            else f"rounding may be as large as {found.tightest:.1g}; centre data that lie "
+            else f"rounding may be as large as {diff.tightest:.1g}; centre data that lie "
             "far from zero, and let a function compute in double precision."
         )
-        return Equivalence("inconclusive", None, None, used, found.varies, (), (why,), table)
+        return Equivalence("inconclusive", None, None, used, diff.varies, (), (why,), table)
     said = []
-    for name in first.keys() & second.keys() if abs(found.constant) > found.tightest else ():
-        own = gap(first[name], second[name])
-        if own.holds and abs(own.constant) > own.tightest:
-            number = constant_in_words(own.constant, own.tightest)
+    for name in first.keys() & second.keys() if abs(diff.constant) > diff.tightest else ():
+        term_gap = gap(first[name], second[name])
+        if term_gap.holds and abs(term_gap.constant) > term_gap.tightest:
+            number = constant_in_words(term_gap.constant, term_gap.tightest)
             said.append(f"The constant of {pair.sides[0].words.get(name, name)} is {number}.")
     said += far.findings
-    how = found.constant, found.tightest, used, found.varies, (), tuple(said), table
+    how = diff.constant, diff.tightest, used, diff.varies, (), tuple(said), table
     return Equivalence("agree", *how, visited=far.ranges)
 
 
@@ -364,9 +364,9 @@ def constant_in_words(constant: float, bound: float) -> str:
     """
     sign, size = "-" if constant < 0 else "", abs(constant)
     if size < math.log(_LARGEST) and bound < _RECOGNISED:
-        whole = round(math.exp(size))
-        if whole > 1 and abs(math.log(whole) - size) <= bound + 4 * _EPS * size:
-            return f"{sign}log {whole}"
+        argument = round(math.exp(size))
+        if argument > 1 and abs(math.log(argument) - size) <= bound + 4 * _EPS * size:
+            return f"{sign}log {argument}"
     for name, unit in (("log 2", math.log(2)), ("log π", math.log(math.pi)), ("log 2π", _LOG_2PI)):
         for part in (1, 2):
             times = round(part * size / unit)

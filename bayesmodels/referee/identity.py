@@ -215,7 +215,7 @@ def same_variables(model: pm.Model, posterior: Belief) -> None:
         if axes:
             lengths = (model.coords.get(axis) for axis in axes)
             known = tuple(None if of is None else len(of) for of in lengths)
-        fits = (length in (None, own) for length, own in zip(known, shape, strict=False))
+        fits = (length in (None, size) for length, size in zip(known, shape, strict=False))
         wanted = posterior.dims[name]
         turned = axes is not None and set(axes) == set(wanted) and tuple(axes) != wanted
         if turned or len(known) != len(shape) or not all(fits):
@@ -235,16 +235,16 @@ def _over(gap: Array, bound: Array) -> Array:
 def _rows(
     joint: Any, posterior: Belief, prior: Belief, points: int, rng: np.random.Generator
 ) -> list[tuple[float, ...] | None]:
-    own = posterior.sample(points, rng)
+    of_posterior = posterior.sample(points, rng)
     try:
-        other = prior.sample(points, rng)
+        of_prior = prior.sample(points, rng)
     except PriorError:  # an improper prior has no draws; the posterior's have to do
-        other = posterior.sample(points, rng)
-    inner = inwards(posterior, own)
+        of_prior = posterior.sample(points, rng)
+    inner = inwards(posterior, of_posterior)
     rows: list[tuple[float, ...] | None] = []
     for i in range(points):
         # A prior draw may lie where a density underflows; any draw may round to the border.
-        for source in ((own, other)[i % 2], own, inner):
+        for source in ((of_posterior, of_prior)[i % 2], of_posterior, inner):
             point = {name: source[name][i] for name in posterior.dims}
             row = _row(joint, posterior, prior, point, rng, inside=source is inner)
             if row is not None:
@@ -260,10 +260,10 @@ def _every_row(joint: Any, posterior: Belief, prior: Belief) -> list[tuple[float
         here = joint(point, {})
         density = float(posterior.log_density(point))
         if np.isfinite([here.value, density]).all():
-            own = float(posterior.log_density_rounding(point))
+            rounding = float(posterior.log_density_rounding(point))
             slack = float(prior.log_density_rounding(point))
-            loose = own / (here.rounding + _EPS * abs(density))
-            rows.append((here.value - density, here.rounding + own, slack, 0.0, 0.0, loose))
+            loose = rounding / (here.rounding + _EPS * abs(density))
+            rows.append((here.value - density, here.rounding + rounding, slack, 0.0, 0.0, loose))
         else:
             same = density < UNDERFLOW and here.value == -np.inf
             rows.append(None if same else _IMPOSSIBLE)
@@ -305,7 +305,7 @@ def _row(
     at = joint(shape, along)
     with np.errstate(all="ignore"):  # infinite densities are looked at below
         density = float(np.sum(posterior.log_density(shape)))
-        own = float(np.sum(posterior.log_density_rounding(shape)))
+        rounding = float(np.sum(posterior.log_density_rounding(shape)))
         slope = _slope(posterior, shape, along)
         # Parameters of the posterior are doubles: so far off may a location be.
         moved = _slope(posterior, {name: x * (1 + _PLACES) for name, x in shape.items()}, along)
@@ -320,12 +320,12 @@ def _row(
     size = float(at.rounding + _EPS * (abs(density) + moves))
     row = (
         at.value - density,
-        at.rounding + own,
+        at.rounding + rounding,
         slack,
         abs(at.slope - slope),
         # The algebra's summands are sums of PyMC's, so the same bound serves for both sides.
         _SLOPE_SIDES * at.slope_rounding + (abs(moved - slope) if np.isfinite(moved) else 0.0),
-        own / size if size else 0.0,
+        rounding / size if size else 0.0,
     )
     return row if np.isfinite(row).all() else None
 

@@ -99,12 +99,12 @@ class Declared:
         return cls(model, *named_terms(model))
 
     def __call__(self, at: list[Point], names: Iterable[str]) -> Logs:
-        """Return the sum of some terms at some points."""
+        """Return the sum of the named terms at points."""
         result = (np.array([self._value(name, point) for point in at]) for name in names)
         return total((Logs(*values.T) for values in result), len(at))
 
     def joint(self, at: list[Point]) -> Logs:
-        """Return the sum of all terms at some points."""
+        """Return the sum of all terms at points."""
         try:
             result = self._joint.values(
                 {v.name: np.array([p[v.name] for p in at]) for v in self._inputs}

@@ -127,10 +127,10 @@ def _posterior(model: Any, rng: np.random.Generator) -> Any:
     return solved(model, rng)[0] if model.free_RVs else exact(model, rng=rng)
 
 
-def _kind(given: Any) -> str:
-    if isinstance(given, tuple):
-        return f"a tuple of {len(given)}: {', '.join(map(_kind, given))}"
-    return f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+def _kind(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)}: {', '.join(map(_kind, value))}"
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
 def _observed(model: pm.Model) -> dict[str, float]:

@@ -16,12 +16,12 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
 
 
-def are_laws(given: Any) -> bool:
+def are_laws(value: Any) -> bool:
     """Say whether this is a mapping from names to laws."""
     return (
-        isinstance(given, Mapping)
-        and len(given) > 0
-        and all(isinstance(law, DistributionFunction) for law in given.values())
+        isinstance(value, Mapping)
+        and len(value) > 0
+        and all(isinstance(law, DistributionFunction) for law in value.values())
     )
 
 

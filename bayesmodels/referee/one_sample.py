@@ -30,7 +30,7 @@ from bayesmodels.referee.bounds import PROB, Bounds, Known, bounds
 from bayesmodels.referee.scalars import LawDraws, Scalars, law_draws
 from bayesmodels.referee.tests import Test, frequencies, largest, score_tests
 from bayesmodels.referee.tests.dependence import joint_tests
-from bayesmodels.referee.tests.extremes import beyond_others, extreme_tests, tail_probabilities
+from bayesmodels.referee.tests.extremes import extreme_tests, outermost, tail_probabilities
 from bayesmodels.referee.tests.shift import slopes
 
 if TYPE_CHECKING:
@@ -58,14 +58,14 @@ def one_sample(
 
 def one_sample_bounds(law: Belief, every: Scalars) -> Bounds | None:
     """Return how far means, deviations and intervals of scalars may be off."""
-    own = [scalar for scalar in every if scalar[1] not in levels(law)]
-    return bounds(np.array([x for *_, x in own]), _known(law, own)) if own else None
+    scalars = [scalar for scalar in every if scalar[1] not in levels(law)]
+    return bounds(np.array([x for *_, x in scalars]), _known(law, scalars)) if scalars else None
 
 
 def one_sample_tests(
     law: Belief, draws: Any, rng: np.random.Generator, *, joint: bool = True
 ) -> list[Test]:
-    """Return all tests: of nominal variables, of other scalars, and of scalars together."""
+    """Return all tests: of nominal variables, other scalars, and their dependence."""
     draws = law_draws(law, draws)
     nominal, every = levels(law), draws.scalars
     result: list[Test] = []
@@ -80,11 +80,11 @@ def one_sample_tests(
     extremes: list[Callable[[], list[Test]]] = []
     twins: dict[str, str] = {}
     for name, marginal in law.marginals().items():
-        own = [(label, at, x) for label, n, at, x in every if n == name and name not in nominal]
-        if not own:
+        scalars = [(label, at, x) for label, n, at, x in every if n == name and name not in nominal]
+        if not scalars:
             continue
         shape = np.shape(marginal.std())
-        x: Any = np.moveaxis(np.array([x for _, _, x in own]), 0, -1)
+        x: Any = np.moveaxis(np.array([x for _, _, x in scalars]), 0, -1)
         x = x.reshape(*x.shape[:-1], *shape)
         uniform: Any = _uniform(marginal, x, rng)
         seen: dict[tuple[bytes, str], str] = {}
@@ -92,7 +92,7 @@ def one_sample_tests(
         places: list[tuple[int, ...]] = []
         names: list[str] = []
         kept: list[Array] = []
-        for label, at, values in own:
+        for label, at, values in scalars:
             first = seen.setdefault((values.tobytes(), f"{mean[at]} {sd[at]}"), label)
             if first != label:  # the other half of a symmetric matrix
                 twins[label] = first
@@ -117,15 +117,15 @@ def one_sample_tests(
     reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
     pieces: list[Callable[[], list[Test]]] = [
         lambda: joint_tests(law, draws, labels, transforms, rng) if joint else [],
-        lambda: [test for some in extremes for test in some()],
+        lambda: [test for judge in extremes for test in judge()],
         lambda: score_tests(labels, transforms, reference, np.concatenate(rates, axis=-1)),
     ]
     # Of the first, much is done by one thread.
-    together, ends, alone = threads.gathered(lambda piece: piece(), pieces, transforms.size)
-    alone = alone + ends
+    several, ends, single = threads.gathered(lambda piece: piece(), pieces, transforms.size)
+    single = single + ends
     for label, first in twins.items():
-        alone += [replace(test, label=label) for test in alone if test.label == first]
-    return result + alone + together
+        single += [replace(test, label=label) for test in single if test.label == first]
+    return result + single + several
 
 
 def _extremes(
@@ -135,7 +135,7 @@ def _extremes(
     flat, uniform = (v.reshape(len(places), -1) for v in (each, u))
     if isinstance(law, EmpiricalLaw):
         others = np.array([law.entry(at).sample for at in places])
-        return extreme_tests(names, flat, uniform, *beyond_others(flat, others))
+        return extreme_tests(names, flat, uniform, *outermost(flat, others))
     with np.errstate(all="ignore"):
         below, above = (
             np.array([part[at] for at in places]) for part in tail_probabilities(law, x)
@@ -209,7 +209,7 @@ def _table(
 
 
 def _sampled(x: Array) -> dict[str, Array]:
-    """Return what is read off draws (scalar, chain, draw) alone."""
+    """Return the table's columns that draws (scalar, chain, draw) give without the law."""
     pieces = list(threads.blocks(x, least=1))
     each = threads.gathered(lambda piece: moments("sampled", x[piece]), pieces, x.size)
     error = threads.gathered(lambda piece: _error(x[piece]), pieces, x.size)
@@ -237,15 +237,15 @@ def moments(which: str, x: Array) -> dict[str, Array]:
 
 
 def _known(law: Belief, every: Scalars) -> Known:
-    """Return what the law says of scalars."""
+    """Return the law's means, standard deviations, kurtoses and interval ends of scalars."""
     rows, marginals = {}, law.marginals()
     for name in {name for _, name, _, _ in every}:
-        own = marginals[name]
+        marginal = marginals[name]
         with np.errstate(all="ignore"):
-            sd = np.asarray(own.std())
-            mean = np.where(np.isfinite(sd), own.mean(), np.nan)
-            ends = [own.ppf(0.5 - PROB / 2), own.isf(0.5 - PROB / 2)]
-            rows[name] = np.broadcast_arrays(mean, sd, own.stats("k"), *ends)
+            sd = np.asarray(marginal.std())
+            mean = np.where(np.isfinite(sd), marginal.mean(), np.nan)
+            ends = [marginal.ppf(0.5 - PROB / 2), marginal.isf(0.5 - PROB / 2)]
+            rows[name] = np.broadcast_arrays(mean, sd, marginal.stats("k"), *ends)
     values = np.array([[float(row[at]) for row in rows[name]] for _, name, at, _ in every])
     mean, sd, kurtosis, *ends = values.T
     return Known(mean, sd, kurtosis, np.array(ends), getattr(law, "reference", np.inf))

@@ -18,7 +18,7 @@ from scipy import optimize
 from bayesmodels.numerics import Array
 from bayesmodels.referee.alignment import Pair
 from bayesmodels.referee.log_terms import Point, equal
-from bayesmodels.referee.programs import Map, NotComparableError, Side, own_side
+from bayesmodels.referee.programs import Map, NotComparableError, Side, source_side
 from bayesmodels.referee.random_points import draws_of
 
 _STARTS = 4
@@ -59,20 +59,20 @@ def folds(pair: Pair, points: Sequence[Point]) -> Folds:
     between = _between(pair)
     if between is None:
         return Folds()
-    own, found = between.own, between.map
-    images = [found.image(p) for p in points]
-    here = own.joint(list(points))
+    side, mapping = between.source, between.map
+    images = [mapping.image(p) for p in points]
+    here = side.joint(list(points))
     mirrored = []
-    scalars = [(name, e) for name in found.of for e in np.ndindex(np.shape(points[0][name]))]
+    scalars = [(name, e) for name in mapping.of for e in np.ndindex(np.shape(points[0][name]))]
     for name, element in scalars[:_MOST_MIRRORED]:
         there = [_turned(p, name, element) for p in points]
-        same = all(_near(found.image(p), x) for p, x in zip(there, images, strict=True))
+        same = all(_near(mapping.image(p), x) for p, x in zip(there, images, strict=True))
         if same and (possible := np.isfinite(here.value)).any():
-            moved = own.joint(there)
+            moved = side.joint(there)
             if not np.isfinite(moved.value[possible]).any():
                 continue  # the other sign is outside
             if not equal(here, moved):
-                raise _not_one_to_one(found, f"{name} and -{name} give the same", "")
+                raise _not_one_to_one(mapping, f"{name} and -{name} give the same", "")
             mirrored.append((name, element))
     result = Folds(tuple(mirrored))
     check_slopes(pair, points, result)
@@ -86,13 +86,13 @@ def folds(pair: Pair, points: Sequence[Point]) -> Folds:
 @dataclass(frozen=True)
 class _Between:
     map: Map
-    own: Side
+    source: Side
 
 
 def _between(pair: Pair) -> _Between | None:
     for k in (0, 1):
-        if (result := pair.sides[k].map) is not None and result.names:
-            return _Between(result, pair.sides[1 - k])
+        if (mapping := pair.sides[k].map) is not None and mapping.names:
+            return _Between(mapping, pair.sides[1 - k])
     return None
 
 
@@ -129,8 +129,8 @@ def _no_second_point(between: _Between, points: list[Point], known: Folds) -> No
 
     def at(base: Point, z: Array) -> Point:
         parts = np.split(z, np.cumsum(sizes)[:-1])
-        own = {n: x.reshape(s) for (n, s), x in zip(shapes.items(), parts, strict=True)}
-        return known.unfolded(base | own)
+        moved = {n: x.reshape(s) for (n, s), x in zip(shapes.items(), parts, strict=True)}
+        return known.unfolded(base | moved)
 
     for base, start in combinations(points, 2):
         image, here = result.image(base), flat(base)
@@ -147,7 +147,7 @@ def _no_second_point(between: _Between, points: list[Point], known: Folds) -> No
             _near(off(there), 0 * image)
             and np.abs(there - here).max() > _OTHER * (1 + np.abs(here).max())
             and np.abs(off(0.5 * (there + here))).max() > _OTHER * np.abs(there - here).max()
-            and np.isfinite(between.own.total([at(base, there)]).value).all()
+            and np.isfinite(between.source.total([at(base, there)]).value).all()
         ):
             names = ", ".join(shapes)
             raise _not_one_to_one(result, f"{_row(here)} and {_row(there)} of {names} give", " one")
@@ -157,8 +157,8 @@ def _row(x: Array) -> str:
     return np.array2string(x, precision=4, threshold=6)
 
 
-def _not_one_to_one(found: Map, why: str, end: str) -> NotComparableError:
-    names = ", ".join(found.names)
+def _not_one_to_one(mapping: Map, why: str, end: str) -> NotComparableError:
+    names = ", ".join(mapping.names)
     return NotComparableError(f"{names} cannot be mapped one to one: {why}{end} {names}")
 
 
@@ -185,12 +185,12 @@ def unreached(pair: Pair, points: Sequence[Point]) -> tuple[str, str] | None:
             far = np.clip(centre + wanted * _BEYOND * scale, *ends.get(name, (-np.inf, np.inf)))
             if wanted * (far - seen) <= _CLOSE * scale:
                 continue
-            beyond = seen + wanted * np.linspace(0.01, 0.99, 20) * abs(far - seen)
-            there = [inner | {name: np.full(target.shapes[name], b)} for b in beyond]
-            possible = np.isfinite(own_side(target).total(there).value)
+            outside = seen + wanted * np.linspace(0.01, 0.99, 20) * abs(far - seen)
+            there = [inner | {name: np.full(target.shapes[name], b)} for b in outside]
+            possible = np.isfinite(source_side(target).total(there).value)
             if possible.any():
                 side = "more" if wanted > 0 else "less"
-                value = beyond[possible][0]
+                value = outside[possible][0]
                 return name, (
                     f"{name} may be {value:.4g} in one program; in the other nothing leads to "
                     f"{side} than {seen:.4g}."

@@ -55,8 +55,8 @@ def program(model: Any, rename: Mapping[str, str]) -> Program:
 
     model = frozen(model)
     points, terms = named_terms(model)
-    made = deterministics(model, points)
-    called = {name: rename.get(name, name) for name in (*terms, *made)}
+    computed = deterministics(model, points)
+    called = {name: rename.get(name, name) for name in (*terms, *computed)}
     for name in rename:
         if name not in called:
             raise DataError(
@@ -75,7 +75,7 @@ def program(model: Any, rename: Mapping[str, str]) -> Program:
         model,
         {str(point.name): point for point in points},
         {called[name]: term for name, term in terms.items()},
-        {called[name]: value for name, value in made.items()},
+        {called[name]: value for name, value in computed.items()},
         {called[rv.name]: shape for _, rv, shape in shaped(model)},
         frozenset(called[name] for name in simplexes(model)),
         roles,
@@ -83,28 +83,28 @@ def program(model: Any, rename: Mapping[str, str]) -> Program:
     )
 
 
-def within_transforms(given: Program, other: Program) -> Program:
+def within_transforms(source: Program, other: Program) -> Program:
     """Let a density be zero where a variable's transform does not go, unless both have the same."""
     import pytensor.tensor as pt
 
     from bayesmodels.posteriors.support import within
 
-    kinds, others = _transforms(given), _transforms(other)
+    kinds, others = _transforms(source), _transforms(other)
     points = {
-        name: given.inputs[called]
-        for name, called in given.called.items()
-        if called in given.inputs
+        name: source.inputs[called]
+        for name, called in source.called.items()
+        if called in source.inputs
     }
     cut = {
-        given.called[name]: pt.switch(inside, given.terms[given.called[name]], -np.inf)
-        for name, inside in within(given.model, points).items()
-        if kinds[given.called[name]] is not others.get(given.called[name])
+        source.called[name]: pt.switch(inside, source.terms[source.called[name]], -np.inf)
+        for name, inside in within(source.model, points).items()
+        if kinds[source.called[name]] is not others.get(source.called[name])
     }
-    return replace(given, terms=given.terms | cut)
+    return replace(source, terms=source.terms | cut)
 
 
-def _transforms(given: Program) -> dict[str, type]:
-    return {given.called[rv.name]: type(t) for rv, t in given.model.rvs_to_transforms.items()}
+def _transforms(source: Program) -> dict[str, type]:
+    return {source.called[rv.name]: type(t) for rv, t in source.model.rvs_to_transforms.items()}
 
 
 class Map:
@@ -155,7 +155,7 @@ def _flat(values: Sequence[Any]) -> Array:
 class Side:
     """One program's terms, as functions of the points; `words` say what each term is.
 
-    `terms` are their expressions, if they are known, `whole` a quicker way to their sum, and `map`
+    `terms` are their expressions, if they are known, `summed` a quicker way to their sum, and `map`
     leads from the points' variables to those of this program, if these are others.
     """
 
@@ -164,22 +164,22 @@ class Side:
     needs: Callable[[str], set[str]] = field(default=lambda _: set())
     jacobians: tuple[str, ...] = ()
     terms: Mapping[str, Any] = field(default_factory=dict)
-    whole: Callable[[list[Point]], Logs] | None = None
+    summed: Callable[[list[Point]], Logs] | None = None
     map: Map | None = None
 
     def total(self, at: list[Point]) -> Logs:
-        """Return the joint log density at some points."""
+        """Return the joint log density at points."""
         return total(self.run(at).values(), len(at))
 
     def joint(self, at: list[Point]) -> Logs:
         """Return the same at many points, or none."""
         if not at:
             return total((), 0)
-        return self.whole(at) if self.whole else self.total(at)
+        return self.summed(at) if self.summed else self.total(at)
 
 
 def declared(
-    source: Program, terms: Mapping[str, Any], words: dict[str, str], found: Map | None = None
+    source: Program, terms: Mapping[str, Any], words: dict[str, str], mapping: Map | None = None
 ) -> Side:
     """Return terms that are graphs over a program's inputs."""
     inside = Declared(source.model, list(source.inputs.values()), terms)
@@ -188,16 +188,16 @@ def declared(
         return {name: inside(at, [name]) for name in terms}
 
     jacobians = tuple(name for name, word in words.items() if word.startswith("the Jacobian"))
-    return Side(run, words, inside.needs, jacobians, terms, inside.joint, found)
+    return Side(run, words, inside.needs, jacobians, terms, inside.joint, mapping)
 
 
-def own_side(source: Program) -> Side:
+def source_side(source: Program) -> Side:
     """Return the terms of the program whose variables the points are."""
     return declared(source, source.terms, _words(source))
 
 
-def _words(given: Program) -> dict[str, str]:
-    return {name: f"{role} {name}" for name, role in given.roles.items()}
+def _words(source: Program) -> dict[str, str]:
+    return {name: f"{role} {name}" for name, role in source.roles.items()}
 
 
 def mapped_side(source: Program, target: Program, transform: Transform) -> Side:
@@ -222,16 +222,16 @@ def mapped_side(source: Program, target: Program, transform: Transform) -> Side:
         for name, value in values.items()
         if target.continuous(name)
     }
-    own = {n: source.variable(n) for n in source.inputs if n not in both and source.continuous(n)}
-    one_to_one(mapped, own)
-    alone = [n for n in source.inputs if n not in both and n not in own]
-    if sum(source.variable(n).size for n in alone) != sum(
+    inner = {n: source.variable(n) for n in source.inputs if n not in both and source.continuous(n)}
+    one_to_one(mapped, inner)
+    discrete = [n for n in source.inputs if n not in both and n not in inner]
+    if sum(source.variable(n).size for n in discrete) != sum(
         target.variable(n).size for n in values if n not in mapped
     ):
         raise NotComparableError(
-            f"{', '.join(alone) or 'a discrete variable'} is in one program only"
+            f"{', '.join(discrete) or 'a discrete variable'} is in one program only"
         )
-    return with_jacobians(source, terms, _words(target), mapped, own)
+    return with_jacobians(source, terms, _words(target), mapped, inner)
 
 
 def with_jacobians(
@@ -239,24 +239,26 @@ def with_jacobians(
     terms: dict[str, Any],
     words: dict[str, str],
     mapped: dict[str, Any],
-    own: dict[str, Any],
+    inner: dict[str, Any],
 ) -> Side:
     """Return terms and the log Jacobians of variables that are functions of the source's."""
     from bayesmodels.posteriors.change_of_variables import log_jacobians
 
-    result = log_jacobians(mapped, own) if mapped else {}
+    result = log_jacobians(mapped, inner) if mapped else {}
     named = {f"Jacobian of {name}": value for name, (value, _) in result.items()}
     values = {name: v.expression for name, v in mapped.items()}
-    leads = Map([*source.inputs.values()], values, list(own), [sign for _, sign in result.values()])
+    leads = Map(
+        [*source.inputs.values()], values, list(inner), [sign for _, sign in result.values()]
+    )
     words = words | {name: f"the {name}" for name in named}
     return declared(source, terms | named, words, leads if mapped else None)
 
 
-def one_to_one(mapped: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+def one_to_one(mapped: Mapping[str, Any], inner: Mapping[str, Any]) -> None:
     """Refuse a map between spaces of different sizes."""
-    one, other = (sum(v.size for v in side.values()) for side in (mapped, own))
+    one, other = (sum(v.size for v in side.values()) for side in (mapped, inner))
     if one != other:
-        names = [", ".join(side) or "nothing" for side in (own, mapped)]
+        names = [", ".join(side) or "nothing" for side in (inner, mapped)]
         raise NotComparableError(f"one program has {names[0]} where the other has {names[1]}")
 
 
@@ -264,15 +266,15 @@ def expressions(source: Program, target: Program | None, transform: Transform) -
     """Return the target's variables that are functions of the source's, as PyTensor has them."""
     import pytensor.tensor as pt
 
-    given = source.deterministics | source.inputs
+    variables = source.deterministics | source.inputs
     result = {}
     for name, function in transform.items():
         try:
-            result[name] = pt.as_tensor(function(given))
+            result[name] = pt.as_tensor(function(variables))
         except KeyError as error:
             raise DataError(
                 f"transform: {name!r} asks for {error}, which the other model does not have; it "
-                f"has {sorted(given)}."
+                f"has {sorted(variables)}."
             ) from error
     for name in target.inputs if target else ():
         if name not in result and name not in source.inputs and name in source.deterministics:

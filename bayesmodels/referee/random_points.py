@@ -67,15 +67,15 @@ def random_points(
 _OUTWARDS: tuple[Any, ...] = (lambda x: -x, lambda x: 3 * x + 1)
 
 
-def draws_of(given: Program, number: int, rng: np.random.Generator) -> dict[str, Array]:
+def draws_of(source: Program, number: int, rng: np.random.Generator) -> dict[str, Array]:
     """Return draws of a prior; none if it is improper."""
     from bayesmodels.posteriors.new_data import drawn
 
-    free = given.model.free_RVs
+    free = source.model.free_RVs
     rows = drawn(free, number, rng)
     if not rows:
         return {}  # a flat prior, or a law that PyMC cannot draw: points are made without it
     # As many as are asked for, again and again the same if some have failed.
     result = zip(*(rows[i % len(rows)] for i in range(number)), strict=True)
-    named = {given.called[v.name]: np.array(x) for v, x in zip(free, result, strict=True)}
+    named = {source.called[v.name]: np.array(x) for v, x in zip(free, result, strict=True)}
     return {name: x for name, x in named.items() if np.isfinite(x).all()}

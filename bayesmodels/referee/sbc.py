@@ -81,7 +81,7 @@ class Simulations(Protocol):
 
     labels: list[str]
 
-    def made_with(self) -> dict[str, Any]:
+    def depends_on(self) -> dict[str, Any]:
         """Return, in words and in numbers, all that the ranks depend on."""
         ...
 
@@ -111,8 +111,8 @@ class Simulator:
             result, self._kept = _labels(model, model.sample(_PRIOR, rng))
         self.labels = [*result, "log density", "log likelihood"]
 
-    def made_with(self) -> dict[str, Any]:
-        """Return what the ranks depend on."""
+    def depends_on(self) -> dict[str, Any]:
+        """Return the settings and data that the ranks depend on, for a checkpoint."""
         setup, new = self._setup, self._example
         after = setup.model.update(new.statistic) if setup.method == "exact" else None
         values = self._values(after, new, self._true)
@@ -142,7 +142,7 @@ class Simulator:
         anew, effective = False, float(setup.draws)
         if setup.method == "exact":
             after = setup.model.update(new.statistic)
-            values = self._beside(after, new, true, after.sample(setup.draws, rng))
+            values = self._quantities(after, new, true, after.sample(setup.draws, rng))
         else:
             compiled, anew = self._sampler.compiled(new.declare())
             values, effective = self._sampled(compiled, new, true, rng)
@@ -160,11 +160,11 @@ class Simulator:
 
         def quantities(length: int) -> Array:
             drawn = draws_of(compiled, length, int(rng.integers(2**31)))
-            return self._beside(None, new, true, drawn)
+            return self._quantities(None, new, true, drawn)
 
-        return far_apart(quantities, self._setup.draws)
+        return thinned(quantities, self._setup.draws)
 
-    def _beside(self, after: Any, new: Simulated, true: Draws, drawn: Draws) -> Array:
+    def _quantities(self, after: Any, new: Simulated, true: Draws, drawn: Draws) -> Array:
         """Return quantities of the truth, first, and of draws."""
         for name, x in true.items():
             if drawn[name].shape[1:] != x.shape[1:]:
@@ -213,7 +213,7 @@ def ranks_among(values: Array, rng: np.random.Generator) -> Array:
     return np.asarray((below + rng.random(values.shape[1]) * (equal + 1)) / len(values))
 
 
-def far_apart(quantities: Callable[[int], Array], least: int) -> tuple[Array, float]:
+def thinned(quantities: Callable[[int], Array], least: int) -> tuple[Array, float]:
     """Return quantities of the truth and of draws so far apart that they are independent.
 
     `quantities` makes a chain of some length, with the truth before it. Where fewer draws are

@@ -29,7 +29,7 @@ from bayesmodels.posteriors.ladder import Draw, Posterior, posterior
 from bayesmodels.posteriors.new_data import NARROWER, Forward, NewData, Values, made_of_data
 from bayesmodels.posteriors.reading import improper, labelled_axes
 from bayesmodels.posteriors.support import supports
-from bayesmodels.referee.sbc import EXAMPLE, SIMULATION, Around, Setup, far_apart, ranks_among
+from bayesmodels.referee.sbc import EXAMPLE, SIMULATION, Around, Setup, ranks_among, thinned
 
 
 def require_simulations(model: pm.Model, simulate: Any, around: Around) -> None:
@@ -61,7 +61,7 @@ def require_simulations(model: pm.Model, simulate: Any, around: Around) -> None:
             f"model: nothing can be drawn from the potential {model.potentials[0].name}; give as "
             "simulate a PyMC model that draws parameters and data, or use around='posterior'."
         )
-    _require_data_apart(model)
+    _require_separate_data(model)
     if other:
         needed = [rv.name for rv in (*model.free_RVs, *model.observed_RVs)]
         absent = [name for name in needed if name not in simulate.named_vars]
@@ -69,7 +69,7 @@ def require_simulations(model: pm.Model, simulate: Any, around: Around) -> None:
             raise DataError(f"simulate: the model must have a variable {absent[0]!r}, too.")
 
 
-def _require_data_apart(model: pm.Model) -> None:
+def _require_separate_data(model: pm.Model) -> None:
     """Refuse a model in which shared data are not only observed, but stand elsewhere too.
 
     Whether that changes with new data is not known; of plain arrays it does not.
@@ -90,20 +90,21 @@ class ModelSimulator:
         self._around = setup.around == "posterior"
         self._data = NewData(setup.model, beside=self._around)
         names, observed = self._data.names, list(self._data.observed)
-        self._own = setup.simulate if is_pymc(setup.simulate) else None
-        source, made = self._own or self._data.model, setup.simulate is None or self._own
+        self._simulator = setup.simulate if is_pymc(setup.simulate) else None
+        source = self._simulator or self._data.model
+        data = setup.simulate is None or self._simulator
         if self._around:
-            self._forward = Forward(source, observed if made else [], given=names)
+            self._forward = Forward(source, observed if data else [], given=names)
         else:
-            self._forward = Forward(source, [*names, *(observed if made else [])])
+            self._forward = Forward(source, [*names, *(observed if data else [])])
         # What the simulator says of draws sees posteriors that miss a part of its data.
         judges = [self._data]
-        if self._own is not None:
-            same = {rv.name for rv in self._own.free_RVs} == set(names)
-            if same and {rv.name for rv in self._own.observed_RVs} == set(observed):
-                judges.append(NewData(self._own))
+        if self._simulator is not None:
+            same = {rv.name for rv in self._simulator.free_RVs} == set(names)
+            if same and {rv.name for rv in self._simulator.observed_RVs} == set(observed):
+                judges.append(NewData(self._simulator))
         self._held, self._densities = judges, judges[-1].log_densities()
-        self._example = self._made(setup.rng(EXAMPLE, 0), example=True)
+        self._example = self._draw(setup.rng(EXAMPLE, 0), example=True)
         self.labels = [*self._labelled(self._example[0]), "log density", "log likelihood"]
 
     def _labelled(self, true: Values) -> list[str]:
@@ -121,8 +122,8 @@ class ModelSimulator:
         self._kept = np.flatnonzero(kept)
         return labels
 
-    def made_with(self) -> dict[str, Any]:
-        """Return what the ranks depend on."""
+    def depends_on(self) -> dict[str, Any]:
+        """Return the settings and data that the ranks depend on, for a checkpoint."""
         setup, (true, data) = self._setup, self._example
         self._hold(data)
         model = self._data.model
@@ -148,7 +149,7 @@ class ModelSimulator:
     def _rank(self, number: int) -> Array:
         setup, posteriors = self._setup, self._posteriors
         rng = setup.rng(SIMULATION, number)
-        true, data = self._made(rng)
+        true, data = self._draw(rng)
         self._hold(data)
         try:
             draw = posteriors.given(rng)
@@ -166,7 +167,7 @@ class ModelSimulator:
         if posteriors.independent:
             values, effective = quantities(setup.draws), float(setup.draws)
         else:
-            values, effective = far_apart(quantities, setup.draws)
+            values, effective = thinned(quantities, setup.draws)
         return np.append(ranks_among(values, rng), effective)
 
     @cached_property
@@ -186,7 +187,7 @@ class ModelSimulator:
         for judge in self._held:
             judge.hold(data)
 
-    def _made(self, rng: np.random.Generator, *, example: bool = False) -> tuple[Values, Values]:
+    def _draw(self, rng: np.random.Generator, *, example: bool = False) -> tuple[Values, Values]:
         """Draw parameters, with a sample axis of length one, and data; an example at once."""
         setup, known = self._setup, self._data
         if not self._around:
@@ -203,7 +204,7 @@ class ModelSimulator:
         true = {name: true[name] for name in known.names}
         if not self._around:
             self._require_finite(result)
-        if setup.simulate is not None and self._own is None:
+        if setup.simulate is not None and self._simulator is None:
             result = setup.simulate(dict(true), rng)
         return {name: x[None] for name, x in true.items()}, known.checked(result)
 

@@ -24,7 +24,7 @@ from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.convergence import convergence, ranks
 from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.referee.bounds import PROB, Bounds, Known, bounds
-from bayesmodels.referee.copies import copies, copies_between, side_by_side
+from bayesmodels.referee.copies import copies_between, in_order, of_sets, without_copies
 from bayesmodels.referee.one_sample import moments
 from bayesmodels.referee.scalars import LEAST_CHAINS
 from bayesmodels.referee.tests import Test, largest, polynomials, quartiles
@@ -37,10 +37,9 @@ from bayesmodels.referee.tests.dependence import (
     products,
     signed_sums,
 )
-from bayesmodels.referee.tests.extremes import beyond_others, extreme_tests
+from bayesmodels.referee.tests.extremes import extreme_tests, outermost
 from bayesmodels.referee.tests.kind import Kind, t_tests
 from bayesmodels.referee.tests.polynomials import LOCATION
-from bayesmodels.referee.wording import of_copies, of_resampled, of_sets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,8 +61,8 @@ def pairs(
     are matched by these; else by their places.
     """
     names, _ = in_both(first, second, var_names)
-    given = variables(first)
-    axes = {name: axes_of(name, given[name]) for name in names}
+    of_first = variables(first)
+    axes = {name: axes_of(name, of_first[name]) for name in names}
     dims = {name: own for name, (own, _) in axes.items()}
     coords = {axis: labels for _, own in axes.values() for axis, labels in own.items()}
     least = {"chains": chains, "length": LEAST_DRAWS}
@@ -84,7 +83,7 @@ def pairs(
 def in_both(
     first: Any, second: Any, var_names: Sequence[str] | None
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the variables to be compared, and those that one of the two sets alone has."""
+    """Return the variables to be compared, and those that only one of the two sets has."""
     here = list(variables(first, "law, which is no exact one"))
     there = list(variables(second))
     names = [n for n in here if n in there] if var_names is None else list(var_names)
@@ -100,17 +99,17 @@ def in_both(
             "law, draws: two sets of draws must have a variable in common, under one name; they "
             f"have {here}, {there}."
         )
-    alone = (
+    unshared = (
         []
         if var_names is not None
         else [
             f"{name} of the {which} set"
-            for own, other, which in ((here, there, "first"), (there, here, "second"))
-            for name in own
-            if name not in other
+            for names_here, names_there, which in ((here, there, "first"), (there, here, "second"))
+            for name in names_here
+            if name not in names_there
         ]
     )
-    return names, tuple(alone)
+    return names, tuple(unshared)
 
 
 def two_samples(
@@ -118,24 +117,17 @@ def two_samples(
 ) -> tuple[list[Test], pd.DataFrame, Bounds, str, str]:
     """Return all tests, the table, bounds, and what is said of chains and draws that are copies."""
     every = pairs(first, second, var_names, chains=LEAST_CHAINS)
-    sets: list[dict[str, Array]] = [{}, {}]
-    for label, *both in every:
-        for known, x in zip(sets, both, strict=True):
-            known[label] = x
-    said = []
-    for known, which in zip(sets, ("first", "second"), strict=True):
-        if same := copies(_by_variable(known)):
-            said.append(f"of the {which} set, {of_copies(same)}")
-            kept = [k for k in range(len(every[0][1])) if k not in {pair.second for pair in same}]
-            known |= {name: x[kept] for name, x in known.items()}
+    said, resampled, sets = [], [], []
+    for k, which in enumerate(("first", "second")):
+        scalars = {label: both[k] for label, *both in every}
+        scalars, copied = without_copies(scalars, _by_variable(scalars))
+        said += [f"of the {which} set, {copied}"] if copied else []
+        sets.append(scalars)
     if shared := list(copies_between(*map(_by_variable, sets))):
         said.insert(0, of_sets(shared, len(next(iter(sets[0].values())))))
-    resampled = []
-    for number, which in enumerate(("first", "second")):
-        sets[number], different = side_by_side(sets[number], rng)
-        if different:
-            whole = next(iter(sets[number].values())).size
-            resampled.append(of_resampled(f"Of the {which} set's", different, whole))
+    for k, which in enumerate(("first", "second")):
+        sets[k], copied = in_order(sets[k], rng, f"Of the {which} set's")
+        resampled += [copied] if copied else []
     every = [(label, sets[0][label], sets[1][label]) for label, *_ in every]
     result = two_sample_tests(every, rng)
     return (
@@ -156,7 +148,7 @@ def _by_variable(scalars: dict[str, Array]) -> dict[str, Array]:
 
 
 def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
-    """Return all tests of all scalars, alone and together; of those that are the same, once."""
+    """Return the marginal and joint tests of all scalars; equal scalars are tested once."""
     first = {(x.tobytes(), y.tobytes()): (label, x, y) for label, x, y in reversed(every)}
     once = [pair for pair in every if first[pair[1].tobytes(), pair[2].tobytes()][0] == pair[0]]
     varied = [(label, x, y) for label, x, y in once if np.ptp([x.min(), x.max(), y.min(), y.max()])]
@@ -170,7 +162,7 @@ def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
     result += [test for tests_of_one, _ in each for test in tests_of_one]
     if len(varied) > 1:
         u, v = (np.array(side) for side in zip(*(pair for _, pair in each), strict=True))
-        result += _together([label for label, *_ in varied], u, v, rng)
+        result += _joint_tests([label for label, *_ in varied], u, v, rng)
     return result
 
 
@@ -196,11 +188,11 @@ def _outermost(label: str, x: Array, y: Array) -> list[Test]:
     Where one set does not move, all of it far from the other, no rank tells how far.
     """
     result: list[Test] = []
-    for own, other in ((x, y), (y, x)):
-        flat, others = own.reshape(1, -1), other.reshape(1, -1)
-        below, above = beyond_others(flat, others)
-        apart = flat.max() < others.min() or flat.min() > others.max()
-        if apart and _still(own) and not _still(other) and _number(other) >= ENOUGH:
+    for tested, other in ((x, y), (y, x)):
+        flat, others = tested.reshape(1, -1), other.reshape(1, -1)
+        below, above = outermost(flat, others)
+        disjoint = flat.max() < others.min() or flat.min() > others.max()
+        if disjoint and _still(tested) and not _still(other) and _number(other) >= ENOUGH:
             below, above = (np.where(part < 1, 0.0, 1.0) for part in (below, above))
         out = np.abs(flat - np.median(others))
         far = ((flat < others.min()) | (flat > others.max())) & (out >= _FAR_PART * out.max())
@@ -235,7 +227,7 @@ def _ranked(x: Array, y: Array) -> tuple[Array, Array]:
     return every[: x.size].reshape(x.shape), every[x.size :].reshape(y.shape)
 
 
-def _together(labels: list[str], u: Array, v: Array, rng: np.random.Generator) -> list[Test]:
+def _joint_tests(labels: list[str], u: Array, v: Array, rng: np.random.Generator) -> list[Test]:
     """Compare rank correlations, and sums with random signs; u and v are (scalar, chain, draw)."""
     result: list[Test] = []
     flat = [part.reshape(len(part), -1) for part in (u, v)]
@@ -259,8 +251,8 @@ def _compared(
     labels: Sequence[str], kinds: Sequence[Kind], unit: Array, f: Array, g: Array
 ) -> list[Test]:
     """Compare averages of functions, of shape (function, chain, draw)."""
-    whole = np.concatenate([part.reshape(len(part), -1) for part in (f, g)], axis=1)
-    spread = np.where(np.ptp(whole, axis=1) > 0, whole.std(1), 0.0)
+    pooled = np.concatenate([part.reshape(len(part), -1) for part in (f, g)], axis=1)
+    spread = np.where(np.ptp(pooled, axis=1) > 0, pooled.std(1), 0.0)
     (one, freedom), (other, freedom_too) = effective_draws(f), effective_draws(g)
     gap = f.mean((-2, -1)) - g.mean((-2, -1))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -271,7 +263,7 @@ def _compared(
     return [test for test, varies in zip(result, spread > 0, strict=True) if varies]
 
 
-def two_sample_table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
+def two_sample_table(every: list[Pair], tests: list[Test]) -> pd.DataFrame:
     """Return both sets side by side, one row a scalar.
 
     Columns are ``mean``, ``sd``, ``eti89_lb`` and ``eti89_ub`` with the prefixes ``first_`` and
@@ -280,7 +272,7 @@ def two_sample_table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    worst = largest(found)
+    worst = largest(tests)
     x, y = (np.array(side) for side in zip(*(pair[1:] for pair in every), strict=True))
     one, other = convergence(x), convergence(y)
     columns = {

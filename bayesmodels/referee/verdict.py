@@ -18,7 +18,7 @@ from bayesmodels.input.parameters import proportion, randomness
 from bayesmodels.numerics import AnyFloat
 from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.referee.bounds import CONFIDENCE, Bounds
-from bayesmodels.referee.copies import copies, side_by_side
+from bayesmodels.referee.copies import in_order, without_copies
 from bayesmodels.referee.named_laws import NamedLaws, are_laws, invariant_law
 from bayesmodels.referee.one_sample import one_sample
 from bayesmodels.referee.scalars import LEAST_CHAINS, LawDraws, law_draws
@@ -28,7 +28,6 @@ from bayesmodels.referee.tests.class_probabilities import class_probabilities
 from bayesmodels.referee.tests.polynomials import LOCATION, SPREAD
 from bayesmodels.referee.tests.support import log_densities, support_tests
 from bayesmodels.referee.two_samples import in_both, two_samples
-from bayesmodels.referee.wording import divergences, of_copies, of_resampled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,18 +123,18 @@ class Verdict:
     @classmethod
     def _from_file(cls, **fields: Any) -> Self:
         """Return a verdict whose parts go together."""
-        made = cls(**fields)
-        if unknown := {test.kind for test in made.tests} - KINDS.keys():
+        verdict = cls(**fields)
+        if unknown := {test.kind for test in verdict.tests} - KINDS.keys():
             raise DataError(f"tests: must be of the kinds {sorted(KINDS)}; got {sorted(unknown)}.")
-        if not made.tests or bool(made.findings) == (made.outcome == "agree"):
+        if not verdict.tests or bool(verdict.findings) == (verdict.outcome == "agree"):
             raise DataError("tests, findings: there must be tests, and findings unless it agrees.")
-        positive = 0 < made.level < 1 and made.tolerance > 0
-        if not positive or made.bound < 0 or not (made.more is None or made.more > 0):
+        positive = 0 < verdict.level < 1 and verdict.tolerance > 0
+        if not positive or verdict.bound < 0 or not (verdict.more is None or verdict.more > 0):
             raise DataError(
                 "level, tolerance, more, bound: level must be between 0 and 1, tolerance and more "
                 "positive, bound not negative."
             )
-        return made
+        return verdict
 
     @property
     def largest(self) -> Test:
@@ -288,17 +287,10 @@ def compare(
     """
     check_limits(level, tolerance)
     if callable(draws):
+        options = {"tolerance": tolerance, "rows": rows, "var_names": var_names, "rng": rng}
         return until_decided(
             draws,
-            lambda sampled, share: compare(
-                law,
-                sampled,
-                level=share,
-                tolerance=tolerance,
-                rows=rows,
-                var_names=var_names,
-                rng=rng,
-            ),
+            lambda sampled, share: compare(law, sampled, level=share, **options),
             _FIRST,
             level,
         ).verdict
@@ -318,18 +310,12 @@ def compare(
             raise DataError(
                 "rows: must not be given with two sets of draws, which predict nothing."
             )
-        _, alone = in_both(law, draws, var_names)
+        _, unshared = in_both(law, draws, var_names)
         judged = two_samples(law, draws, var_names, rng)
-        return _decided(*judged, *limits, law, draws, exact=False, left_out=alone)
-    values = law_draws(law, draws, chains=LEAST_CHAINS)
-    if same := copies(values):
-        last = {pair.second for pair in same}
-        kept = [k for k in range(len(next(iter(values.values())))) if k not in last]
-        values = LawDraws(law, {name: x[kept] for name, x in values.items()})
-    moved, different = side_by_side(values, rng)
-    values = LawDraws(law, moved)
-    whole = int(np.prod(next(iter(values.values())).shape[:2]))
-    resampled = of_resampled("Of", different, whole) if different else ""
+        return _decided(*judged, *limits, law, draws, exact=False, left_out=unshared)
+    different, copied = without_copies(law_draws(law, draws, chains=LEAST_CHAINS))
+    ordered, resampled = in_order(different, rng, "Of")
+    values = LawDraws(law, ordered)
     impossible: list[Test] = []
     known: Any = law
     if rows is not None and isinstance(law, LatentClasses):
@@ -341,7 +327,7 @@ def compare(
     if rows is not None:
         of_classes, predictions = class_probabilities(known, values, rows)
         result = [*result, *of_classes]
-    stated = table, bounds, of_copies(same) if same else "", resampled
+    stated = table, bounds, copied, resampled
     shown = draws if known is law else values
     return _decided([*impossible, *result], *stated, *limits, known, shown, predictions=predictions)
 
@@ -354,7 +340,7 @@ def check_limits(level: float, tolerance: float) -> None:
 
 
 def _decided(
-    found: list[Test],
+    tests: list[Test],
     table: pd.DataFrame,
     bounds: Bounds | None,
     copied: str,
@@ -366,12 +352,12 @@ def _decided(
     **more: Any,
 ) -> Verdict:
     """Return the verdict on all tests, and on chains and draws that are copies, if there are."""
-    sizes = [test for test in found if KINDS[test.kind].measures and test.label in table.index]
+    sizes = [test for test in tests if KINDS[test.kind].measures and test.label in table.index]
     loose = max(sizes, key=_bound, default=None)
     bound = 0.0 if loose is None else _bound(loose)
-    given = {"tolerance": tolerance, "bound": bound, "bounds": bounds, **more}
-    given |= {"law": law, "draws": draws, "diverged": divergences(draws), "resampled": resampled}
-    given["kind"] = (
+    fields = {"tolerance": tolerance, "bound": bound, "bounds": bounds, **more}
+    fields |= {"law": law, "draws": draws, "diverged": _divergences(draws), "resampled": resampled}
+    fields["kind"] = (
         "approximate"
         if isinstance(law, Approximate)
         else "integrated"
@@ -380,9 +366,9 @@ def _decided(
     )
 
     def verdict(outcome: Outcome, findings: Sequence[str]) -> Verdict:
-        return Verdict(outcome, tuple(findings), level, tuple(found), table, **given)
+        return Verdict(outcome, tuple(findings), level, tuple(tests), table, **fields)
 
-    if wrong := significant(found, level):
+    if wrong := significant(tests, level):
         # What is wrong of one scalar explains more than what is wrong of all together.
         wrong.sort(key=lambda t: (KINDS[t.kind].order, t.label not in table.index))
         significant_kinds = {(test.label, test.kind) for test in wrong}
@@ -402,7 +388,7 @@ def _decided(
     if standing or copied:
         said = [still(standing)] if standing else []
         return verdict("inconclusive", [copied, *said] if copied else said)
-    worst = min(found, key=lambda test: test.ess)
+    worst = min(tests, key=lambda test: test.ess)
     open_questions = too_few(f"the {name_of(worst)} of {worst.label}", worst.ess)
     factors = [LEAST_ESS / worst.ess] if open_questions else []
     if loose is not None and bound > tolerance:
@@ -421,8 +407,8 @@ def _decided(
         factors.append(1.5 * (worst_mixed - 1) / (LARGEST_R_HAT - 1))  # it falls as draws rise
     open_questions += unmixed(table["r_hat"])
     if factors:  # one piece of advice, that serves all of them
-        given["more"] = max(factors)
-        open_questions[0] += f" {advice(given['more'])}"
+        fields["more"] = max(factors)
+        open_questions[0] += f" {advice(fields['more'])}"
     return verdict("inconclusive" if open_questions else "agree", open_questions)
 
 
@@ -465,14 +451,14 @@ def advice(more: float) -> str:
     return f"Draw about {float(f'{more:.2g}'):g} times as many."
 
 
-def significant(found: Sequence[Test], level: float) -> list[Test]:
+def significant(tests: Sequence[Test], level: float) -> list[Test]:
     """Return the tests that are significant at one level over all of them.
 
     An indicator that hardly ever changes looks as if it mixed well: of a scalar whose location or
     spread has too few effective draws no function counts, but for differences of chains.
     """
     least: dict[str, float] = {}
-    for test in found:
+    for test in tests:
         if KINDS[test.kind].measures:
             least[test.label] = min(test.ess, least.get(test.label, np.inf))
 
@@ -481,15 +467,21 @@ def significant(found: Sequence[Test], level: float) -> list[Test]:
         known = test.ess if kind.own_ess else min(test.ess, least.get(test.label, np.inf))
         return known >= LEAST_TO_DISAGREE or not kind.needs_ess
 
-    p = [test.p if counts(test) else 1.0 for test in found]
-    made = {(test.label, test.kind) for test in found}
+    p = [test.p if counts(test) else 1.0 for test in tests]
+    tested = {(test.label, test.kind) for test in tests}
 
     def weight(test: Test) -> float:
         kind = KINDS[test.kind]
-        return 1.0 if (test.label, kind.yields_to) in made else kind.weight
+        return 1.0 if (test.label, kind.yields_to) in tested else kind.weight
 
-    weights = [weight(test) for test in found]
-    return [found[number] for number in holm(p, level, weights)]
+    weights = [weight(test) for test in tests]
+    return [tests[number] for number in holm(p, level, weights)]
+
+
+def _divergences(draws: Any) -> int:
+    """Return how many transitions diverged, where draws come with a sampler's statistics."""
+    stats = getattr(draws, "sample_stats", {})
+    return int(np.sum(np.asarray(stats["diverging"], dtype=bool))) if "diverging" in stats else 0
 
 
 def _error(test: Test) -> float:

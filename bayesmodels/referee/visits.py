@@ -26,7 +26,7 @@ COARSE = 1e-3
 _STEPS, _FEW_STEPS = 41, 15
 _ELEMENTS = 6  # of a variable that are moved alone
 _BESIDE = 1e-5  # from an edge
-_TOGETHER, _FEW_TOGETHER = 100, 25  # points at which scalars are moved together
+_COMBINED, _FEW_COMBINED = 100, 25  # points at which scalars are moved together
 _HALVINGS = 30
 _SAME = 1e-6  # place
 _TINY = (-20.0, -30.0)  # log density below the largest, from where a function's rounding is unknown
@@ -55,14 +55,14 @@ class Ray:
 class Visits:
     """Far points, both log densities there, and between which numbers each variable was seen.
 
-    `alone` is where one program alone is possible.
+    `one_sided` is where one program alone is possible.
     `possible` are the points at which both are, random ones included; `tight` those of them where
     rounding is small.
     """
 
     points: list[Point]
     logs: tuple[Logs, Logs]
-    alone: NDArray[np.bool_]
+    one_sided: NDArray[np.bool_]
     tight: list[Point]
     possible: list[Point]
     ranges: dict[str, Range] = field(default_factory=dict)
@@ -83,26 +83,26 @@ def visits(pair: Pair, inside: Sequence[Point], rng: np.random.Generator) -> Vis
     at = [(ray, t) for ray, (_, places) in zip(ways, result, strict=True) for t in places]
     points = [ray.at(t) for ray, t in at]
     logs = _logs(pair, points)
-    alone, sure = _alone(pair, at, logs)
+    one_sided, sure = _one_sided(pair, at, logs)
     seen = [(at[i][0], points[i]) for i in np.flatnonzero(_tight(logs))]
-    more = _together(pair, seen, possible, rng)
+    more = _combined(pair, seen, possible, rng)
     others = _logs(pair, more)
     small = _small_bound(others)
-    apart = ~same_support(*others)
-    alone, sure = np.append(alone, apart & small), np.append(sure, ~apart | small)
+    differ = ~same_support(*others)
+    one_sided, sure = np.append(one_sided, differ & small), np.append(sure, ~differ | small)
     first, second = (one.followed_by(other) for one, other in zip(logs, others, strict=True))
     every = [*inside, *points, *more]
-    whole = near[0].followed_by(first), near[1].followed_by(second)
+    all_logs = near[0].followed_by(first), near[1].followed_by(second)
     if pair.other is None:
-        sure &= _likely(whole)[len(inside) :]
+        sure &= _likely(all_logs)[len(inside) :]
         left.append("What the function compares was not seen.")
     if edges.opaque:
         left.append(f"What {', '.join(edges.opaque)} may compare inside was not seen.")
-    tight, both = ([every[i] for i in np.flatnonzero(f(whole))] for f in (_tight, _both))
+    tight, both = ([every[i] for i in np.flatnonzero(f(all_logs))] for f in (_tight, _both))
     return Visits(
         [p for p, ok in zip(every[len(inside) :], sure, strict=True) if ok],
         (Logs(first.value[sure], first.bound[sure]), Logs(second.value[sure], second.bound[sure])),
-        alone[sure],
+        one_sided[sure],
         tight,
         both,
         _ranges(tight),
@@ -151,7 +151,7 @@ def _ranges(points: Sequence[Point]) -> dict[str, Range]:
     }
 
 
-def _alone(
+def _one_sided(
     pair: Pair, at: Sequence[tuple[Ray, float]], logs: tuple[Logs, Logs]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return where one program alone is possible; and where it is known whether this is so.
@@ -160,16 +160,16 @@ def _alone(
     has large bounds just before; a support that ends there has small ones. What underflows may be
     impossible in one, but not from an edge on.
     """
-    apart = np.isfinite(logs[0].value) != np.isfinite(logs[1].value)
-    alone, sure = np.zeros(len(at), dtype=bool), ~apart
+    differ = np.isfinite(logs[0].value) != np.isfinite(logs[1].value)
+    one_sided, sure = np.zeros(len(at), dtype=bool), ~differ
     good = _both(logs)
     before = [  # the nearest place on the way at which both are possible
-        (i, min(own, key=lambda j: abs(at[j][1] - at[i][1])))
-        for i in np.flatnonzero(apart).tolist()
-        if (own := [j for j in range(len(at)) if good[j] and at[j][0] is at[i][0]])
+        (i, min(candidates, key=lambda j: abs(at[j][1] - at[i][1])))
+        for i in np.flatnonzero(differ).tolist()
+        if (candidates := [j for j in range(len(at)) if good[j] and at[j][0] is at[i][0]])
     ]
     if not before:
-        return alone, sure
+        return one_sided, sure
     rays = [at[i][0] for i, _ in before]
     low, high = (np.array([at[pair[k]][1] for pair in before]) for k in (1, 0))
 
@@ -180,21 +180,21 @@ def _alone(
         middle = 0.5 * (low + high)
         both = _both(there(middle))
         low, high = np.where(both, middle, low), np.where(both, high, middle)
-    beside = [
-        ray.at(t - np.sign(beyond - t) * _BESIDE * (1 + abs(t)))
-        for ray, t, beyond in zip(rays, low, high, strict=True)
+    inside_edge = [
+        ray.at(t - np.sign(outside - t) * _BESIDE * (1 + abs(t)))
+        for ray, t, outside in zip(rays, low, high, strict=True)
     ]
-    small, hard = _ends(pair, beside, [ray.at(t) for ray, t in zip(rays, high, strict=True)])
+    small, hard = _ends(pair, inside_edge, [ray.at(t) for ray, t in zip(rays, high, strict=True)])
     edge = [np.isclose(t, ray.edges, _SAME, _SAME).any() for ray, t in zip(rays, low, strict=True)]
     places = [i for i, _ in before]
     same = same_support(*logs)[places]
-    alone[places] = small & (~same | edge | hard)
+    one_sided[places] = small & (~same | edge | hard)
     sure[places] = small | same
-    return alone, sure
+    return one_sided, sure
 
 
 def _ends(
-    pair: Pair, here: list[Point], beyond: list[Point]
+    pair: Pair, here: list[Point], outside: list[Point]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return where rounding is small here, of that which makes one program impossible beyond.
 
@@ -203,7 +203,7 @@ def _ends(
     result = _logs(pair, here)
     small, hard = _tight(result), np.zeros(len(here), dtype=bool)
     for side in pair.sides:
-        for logs in side.run([*here, *beyond]).values():
+        for logs in side.run([*here, *outside]).values():
             value, bound = logs.value[: len(here)], logs.bound[: len(here)]
             ends = np.isfinite(value) & np.isneginf(logs.value[len(here) :])
             small |= ends & (bound < COARSE)
@@ -211,26 +211,26 @@ def _ends(
     return small, hard
 
 
-def _together(
+def _combined(
     pair: Pair,
     seen: Sequence[tuple[Ray, Point]],
     possible: Sequence[Point],
     rng: np.random.Generator,
 ) -> list[Point]:
-    """Return points at which some scalars are, each, where they were alone."""
+    """Return points that combine values at which scalars were moved one by one."""
     values: dict[tuple[str, tuple[int, ...]], list[Any]] = {}
     for ray, point in seen:
         # A simplex is moved as a whole.
         place = ray.element[:-1] if ray.name in pair.source.simplex else ray.element
         values.setdefault((ray.name, place), []).append(np.asarray(point[ray.name])[place])
     scalars, result = list(values), []
-    number = _TOGETHER if pair.other is not None else _FEW_TOGETHER
+    number = _COMBINED if pair.other is not None else _FEW_COMBINED
     for k in range(number if len(scalars) > 1 else 0):
         point = {name: np.array(x) for name, x in possible[k % len(possible)].items()}
         for i in rng.permutation(len(scalars))[: 2 + k % 3]:
             name, place = scalars[i]
-            own = values[name, place]
-            point[name][place] = own[rng.integers(len(own))]
+            choices = values[name, place]
+            point[name][place] = choices[rng.integers(len(choices))]
         result.append(point)
     return result
 
@@ -238,7 +238,7 @@ def _together(
 def _rays(
     pair: Pair, possible: Sequence[Point], rng: np.random.Generator
 ) -> tuple[list[Ray], list[str]]:
-    """Return the ways of scalars, and what was left out."""
+    """Return a ray for each scalar that is moved, and sentences on what was left out."""
     from bayesmodels.posteriors.support import real
 
     kinds = [_supports(program) for program in (pair.source, pair.other) if program]
@@ -246,8 +246,8 @@ def _rays(
     steps = _FEW_STEPS if pair.other is None else _STEPS
     rays, left = [], []
     for name, shape in pair.source.shapes.items():
-        own = [known[name] for known in kinds[: 2 if name in pair.kept else 1] if name in known]
-        moves = {(s.kind, s.interval): s for s in own}.values()
+        stated = [known[name] for known in kinds[: 2 if name in pair.kept else 1] if name in known]
+        moves = {(s.kind, s.interval): s for s in stated}.values()
         continuous = pair.source.continuous(name)
         elements = list(np.ndindex(shape))
         if len(elements) > _ELEMENTS:
@@ -257,11 +257,11 @@ def _rays(
         values = np.array([point[name] for point in possible])
         for s in moves:
             if s.kind.way and s.kind.places:
-                grid, alone = s.kind.places(s, steps), [()] if s.kind.definite else elements
+                grid, single = s.kind.places(s, steps), [()] if s.kind.definite else elements
                 for base in bases:
                     rays += [
                         Ray(base, name, element, s.kind.way(s, base[name], element, values), grid)
-                        for element in alone
+                        for element in single
                     ]
         ended = continuous and all(not s.kind.core and np.isfinite(s.ends).any() for s in moves)
         if ended and (name in pair.kept or not moves):  # beyond the ends, or who knows where
@@ -273,7 +273,7 @@ def _rays(
     return rays, left
 
 
-def _supports(given: Program) -> dict[str, Any]:
+def _supports(source: Program) -> dict[str, Any]:
     from bayesmodels.posteriors.support import supports
 
-    return {given.called[s.name]: s for s in supports(given.model, all_known=False)}
+    return {source.called[s.name]: s for s in supports(source.model, all_known=False)}

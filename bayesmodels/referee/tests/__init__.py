@@ -43,10 +43,10 @@ def sentence(test: Test, row: Row | None) -> str:
     return KINDS[test.kind].sentence(test, row)
 
 
-def largest(found: Iterable[Test]) -> dict[str, float]:
+def largest(tests: Iterable[Test]) -> dict[str, float]:
     """Return the largest discrepancy of each scalar, in standard errors."""
     worst: dict[str, float] = {}
-    for test in found:
+    for test in tests:
         worst[test.label] = max(worst.get(test.label, 0.0), test.z, key=abs)
     return worst
 
@@ -62,4 +62,4 @@ def score_tests(
         return [test for file in OF_SCALARS for test in file.judge(seen)]
 
     every = threads.gathered(scores, threads.blocks(u, least=1), u.size)
-    return [test for some in every for test in some]
+    return [test for block in every for test in block]

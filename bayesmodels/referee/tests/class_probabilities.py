@@ -139,13 +139,13 @@ def _moments(
         """Return E[p(x, c1 | theta) p(x, c2 | theta) ...], over p(x) to the same power."""
         return float(np.exp(law.log_evidence(copies(*at)) - len(at) * density))
 
-    def moment(weight: Array, few: list[int], power: int) -> float:
+    def moment(weight: Array, largest: list[int], power: int) -> float:
         return sum(
             factorial(power)
             / prod(factorial(at.count(i)) for i in set(at))
             * float(np.prod(weight[list(at)]))
             * mean(*at)
-            for at in combinations_with_replacement(few, power)
+            for at in combinations_with_replacement(largest, power)
         )
 
     result = []
@@ -154,13 +154,13 @@ def _moments(
         for i in range(len(exact)) if classes is None else classes:
             weight = (np.arange(len(exact)) == i) - np.exp(exact[i] - density)
             size = np.abs(weight) * root  # Minkowski: (E h^4)^(1/4) is at most their sum
-            few = [j for j in np.argsort(-size).tolist() if size[j] > _SMALL * size.sum()]
-            few = sorted(few[:_MOST_CLASSES])
-            variance = moment(weight, few, 2)
+            largest = [j for j in np.argsort(-size).tolist() if size[j] > _SMALL * size.sum()]
+            largest = sorted(largest[:_MOST_CLASSES])
+            variance = moment(weight, largest, 2)
             if variance <= _ROUNDING * size.sum() ** 2:
                 result.append((0.0, np.inf))
                 continue
-            neglected = max(float(size.sum() - size[few].sum()), 0.0)
-            fourth = (max(moment(weight, few, 4), 0.0) ** 0.25 + neglected) ** 4
+            neglected = max(float(size.sum() - size[largest].sum()), 0.0)
+            fourth = (max(moment(weight, largest, 4), 0.0) ** 0.25 + neglected) ** 4
             result.append((float(np.sqrt(variance)), fourth / variance**2))
     return result

@@ -67,13 +67,13 @@ def joint_tests(
     if len(labels) == 1:
         return result
     exact = law.sample(REFERENCE + _LOOKED_AT, rng)
-    own = _scalars(law, exact, labels)
+    reference = _scalars(law, exact, labels)
     known = log_densities(law, {name: x[:REFERENCE] for name, x in exact.items()}, 1)
     result += _moved("log density", EmpiricalLaw(known).randomised(seen, rng))
-    if len(pairs := chosen_pairs(own[:, REFERENCE:])):
-        result += _correlations(labels, pairs, u, own[:, :REFERENCE])
+    if len(pairs := chosen_pairs(reference[:, REFERENCE:])):
+        result += _correlations(labels, pairs, u, reference[:, :REFERENCE])
     if len(labels) > FEW:
-        result += _directions(u, own[:, :REFERENCE], rng)
+        result += _directions(u, reference[:, :REFERENCE], rng)
     return result
 
 
@@ -86,10 +86,10 @@ def _scalars(law: Any, exact: dict[str, Array], labels: list[str]) -> Array:
     return (np.concatenate(result) - 0.5) / (REFERENCE + _LOOKED_AT)
 
 
-def _directions(u: Array, own: Array, rng: np.random.Generator) -> list[Test]:
+def _directions(u: Array, exact: Array, rng: np.random.Generator) -> list[Test]:
     """Test sums of normal scores with random signs."""
     result = []
-    for number, (along, reference) in enumerate(signed_sums(rng, u, own)):
+    for number, (along, reference) in enumerate(signed_sums(rng, u, exact)):
         u_along = EmpiricalLaw(reference).randomised(along, rng)
         result += _moved(f"random direction {number}", u_along)
     return result
@@ -99,11 +99,11 @@ def signed_sums(rng: np.random.Generator, *every: Array) -> Iterator[tuple[Array
     """Return sums of normal scores with random signs, the same for each set of transforms."""
     signs = rng.choice([-1.0, 1.0], (_DIRECTIONS, len(every[0])))
 
-    def some(piece: slice) -> list[Array]:
+    def of_piece(piece: slice) -> list[Array]:
         scores = (special.ndtri(np.clip(v[piece], _FARTHEST, 1 - _FARTHEST)) for v in every)
         return [np.tensordot(signs[:, piece], part, 1) for part in scores]
 
-    parts = threads.gathered(some, threads.blocks(every[0], least=1), every[0].size)
+    parts = threads.gathered(of_piece, threads.blocks(every[0], least=1), every[0].size)
     return zip(*(np.sum(part, axis=0) for part in zip(*parts, strict=True)), strict=True)
 
 
@@ -152,25 +152,25 @@ def with_distances(u: Array) -> Array:
 
 
 def names_of(labels: list[str], pairs: Pairs) -> list[str]:
-    """Say what the pairs are."""
+    """Return a label for each pair."""
     every = [*labels, *(f"|{label} - median|" for label in labels)]
     return [f"{every[i]} and {every[j]}" for i, j in pairs]
 
 
 def products(u: Array, pairs: Pairs) -> Array:
-    """Return what averages to rank correlations: bounded, unlike products of normal scores."""
+    """Return draws (pair, ...) whose averages are rank correlations; they are bounded."""
     used, places = np.unique(pairs, return_inverse=True)
     one, other = places.reshape(pairs.shape).T
-    alone = u[used % len(u)]
+    transforms = u[used % len(u)]
     distance = (used >= len(u)).reshape(-1, *np.ones(u.ndim - 1, dtype=int))
-    centred = np.where(distance, np.abs(2 * alone - 1), alone) - 0.5
+    centred = np.where(distance, np.abs(2 * transforms - 1), transforms) - 0.5
     return 12 * centred[one] * centred[other]
 
 
-def _correlations(labels: list[str], pairs: Pairs, u: Array, own: Array) -> list[Test]:
+def _correlations(labels: list[str], pairs: Pairs, u: Array, exact: Array) -> list[Test]:
     """Test rank correlations."""
     kinds = [CORRELATION] * len(pairs)
-    f, known = products(u, pairs), products(own, pairs)
+    f, known = products(u, pairs), products(exact, pairs)
     one = np.ones(len(pairs))
     return _tests(names_of(labels, pairs), kinds, f, known.mean(-1), known.std(-1), one)
 

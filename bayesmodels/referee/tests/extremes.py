@@ -23,7 +23,7 @@ from scipy import stats
 from scipy.stats.distributions import rv_frozen
 
 from bayesmodels.numerics import Array
-from bayesmodels.referee.tests.kind import TINY, Kind, Test
+from bayesmodels.referee.tests.kind import Kind, Test, two_sided
 
 _AS_FAR = 1e-3
 """Expected number of draws so far out, by which the draws that are far out are counted."""
@@ -40,10 +40,8 @@ def extreme_tests(labels: list[str], x: Array, u: Array, below: Array, above: Ar
     `below` and `above` are their probabilities of a draw that is as far out, of shape (scalar,).
     """
     number = x.shape[1]
-    p = np.clip(2 * number * np.minimum(below, above), TINY, 1.0)
-    high = above < below
-    z = stats.norm.isf(p / 2) * np.where(high, 1, -1) + 0.0
-    value = np.where(high, x.max(1), x.min(1))
+    p, z = two_sided(number * below, number * above)
+    value = np.where(above < below, x.max(1), x.min(1))
     out = np.minimum(u, 1 - u) <= _AS_FAR / number
     count = np.maximum(out.sum(1), 1)
     rows = zip(labels, *(v.tolist() for v in (z, p, value, count)), strict=True)
@@ -69,14 +67,14 @@ def tail_probabilities(law: Any, x: Array) -> tuple[Array, Array]:
 
 
 def inwards(x: Array, towards: float) -> Array:
-    """Return the next number, in single precision of what is a number of single precision."""
+    """Return the next number towards another, in single precision where x is of it."""
     with np.errstate(over="ignore", under="ignore"):
         single = x.astype(np.float32)
         nearest = np.nextafter(single, np.float32(towards)).astype(float)
         return np.where(single == x, nearest, np.nextafter(x, towards))
 
 
-def beyond_others(x: Array, others: Array) -> tuple[Array, Array]:
+def outermost(x: Array, others: Array) -> tuple[Array, Array]:
     """Return about the probabilities of the lowest and the highest draw, both (..., draw)."""
     n, m = x.shape[-1], others.shape[-1]
     middle = np.median(others, axis=-1)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import betainc, betaincc
-from scipy.stats import norm
 
 from bayesmodels.numerics import Array
-from bayesmodels.referee.tests.kind import TINY, Kind, Test
+from bayesmodels.referee.tests.kind import TINY, Kind, Test, two_sided
 
 PROBABILITY = Kind(
     "probability", "frequency", "{label} was visited {size} too {way}.", ("often", "seldom"),
@@ -37,9 +36,8 @@ def judge(every: list[tuple[str, float, Array]]) -> list[Test]:
         sure = mass in (0, 1) and bool((x == mass).all())
         number = float(x.size) if sure else min(known.get(label, typical), typical)
         visits = float(x.mean()) * number
-        few = 1.0 if visits >= number else float(betaincc(visits + 1, number - visits, mass))
-        many = 1.0 if visits <= 0 else float(betainc(visits, number - visits + 1, mass))
-        p = min(1.0, 2 * max(min(few, many), TINY))
-        z = float(norm.isf(p / 2)) * (1 if many < few else -1) + 0.0  # not -0.0
+        p_low = 1.0 if visits >= number else float(betaincc(visits + 1, number - visits, mass))
+        p_high = 1.0 if visits <= 0 else float(betainc(visits, number - visits + 1, mass))
+        p, z = map(float, two_sided(max(p_low, TINY), max(p_high, TINY)))
         result.append(Test(label, PROBABILITY.name, z, number, p))
     return result

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import ndtri, stdtr
 
 from bayesmodels.belief.values import stored
 from bayesmodels.errors import DataError
@@ -64,15 +64,15 @@ class Test:
     @classmethod
     def _from_file(cls, **fields: Any) -> Self:
         """Return a test whose numbers are possible."""
-        made = cls(**fields)
-        if not (0 <= made.p <= 1 and made.ess >= 0) or np.isnan(made.z):
+        test = cls(**fields)
+        if not (0 <= test.p <= 1 and test.ess >= 0) or np.isnan(test.z):
             raise DataError(
-                f"p, ess, z: p must be between 0 and 1, ess not negative, z a number; got {made}."
+                f"p, ess, z: p must be between 0 and 1, ess not negative, z a number; got {test}."
             )
-        for number in (made.chain, made.draws):
+        for number in (test.chain, test.draws):
             if number is not None and (type(number) is not int or number < 0):
                 raise DataError(f"chain, draws: must be whole numbers; got {number}.")
-        return made
+        return test
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,12 @@ class Kind:
             chain=test.chain,
             draws=f"{test.draws or 1:,} of {test.ess:,.0f} draws of {test.label} {be}",
         )
+
+
+def two_sided(low: Any, high: Any) -> tuple[Array, Array]:
+    """Return p and z of the smaller of two one-sided probabilities; z is positive if it is high."""
+    p = np.clip(2 * np.minimum(low, high), TINY, 1.0)
+    return p, ndtri(p / 2) * np.where(np.less(high, low), -1, 1) + 0.0  # not -0.0
 
 
 def t_tests(

@@ -26,24 +26,24 @@ def log_densities(law: Any, draws: dict[str, Array], axes: int) -> Array:
     sizes = next(iter(draws.values())).shape[:axes]
     flat = {name: x.reshape(-1, *x.shape[axes:]) for name, x in draws.items()}
 
-    def some(piece: slice) -> Array:
-        own = {name: x[piece] for name, x in flat.items()}
+    def of_piece(piece: slice) -> Array:
+        values = {name: x[piece] for name, x in flat.items()}
         with np.errstate(all="ignore"):
             try:
-                value = np.asarray(law.log_density(own))
+                value = np.asarray(law.log_density(values))
             except (np.linalg.LinAlgError, DataError):
-                number = len(next(iter(own.values())))
+                number = len(next(iter(values.values())))
                 if number == 1:
                     return np.array([-np.inf])
                 start = piece.start
                 return np.concatenate(
-                    [some(slice(start + k, start + k + 1)) for k in range(number)]
+                    [of_piece(slice(start + k, start + k + 1)) for k in range(number)]
                 )
             return value.reshape(len(value), -1).sum(-1)
 
     largest = max(flat.values(), key=np.size)
     # One after the other: compiled graphs of PyTensor must not run on two threads at once.
-    value = np.concatenate([some(piece) for piece in threads.blocks(largest)]).reshape(sizes)
+    value = np.concatenate([of_piece(piece) for piece in threads.blocks(largest)]).reshape(sizes)
     return np.where(np.isnan(value), -np.inf, value)
 
 
@@ -61,8 +61,8 @@ def support_tests(
     exact = law.sample(number, rng)
     result = {}
     for name, x in draws.items():
-        alone = log_densities(law, {**exact, name: x[impossible]}, 1)
-        if count := int((alone == -np.inf).sum()):
+        densities = log_densities(law, {**exact, name: x[impossible]}, 1)
+        if count := int((densities == -np.inf).sum()):
             result[name] = count
     result = result or {" and ".join(draws): number}
     z = float(stats.norm.isf(TINY / 2))

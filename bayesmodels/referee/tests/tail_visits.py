@@ -10,10 +10,10 @@ number; it counts as no larger than that of the spread.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaincc, ndtri
+from scipy.special import gammaincc
 
 from bayesmodels.numerics.ess import effective_draws
-from bayesmodels.referee.tests.kind import TINY, Kind, Test
+from bayesmodels.referee.tests.kind import Kind, Test, two_sided
 from bayesmodels.referee.tests.polynomials import Transforms
 
 TAIL = 0.025
@@ -35,15 +35,14 @@ def judge(seen: Transforms) -> list[Test]:
     u, number, reference = seen.u, seen.effective.number[1], seen.reference
     visits = np.stack([u <= TAIL, u >= 1 - TAIL]).astype(float)
     visited = np.ptp(visits, axis=(-2, -1)) > 0
-    own = np.where(visited, effective_draws(visits).number, np.inf)
-    number = np.minimum(own, number)
+    ess = np.where(visited, effective_draws(visits).number, np.inf)
+    number = np.minimum(ess, number)
     number = 1 / (1 / number + 1 / reference)
     expected = number * TAIL / (1 - TAIL)  # visits of so many clusters have the right variance
     ratio = visits.mean((-2, -1)) / TAIL
-    few = gammaincc(expected * ratio + 1, expected)
-    many = np.where(ratio > 0, gammaincc(expected, expected * ratio), 1.0)
-    p = np.clip(2 * np.minimum(few, many), TINY, 1.0)
-    z = ndtri(p / 2) * np.where(many < few, -1, 1) + 0.0
+    p_low = gammaincc(expected * ratio + 1, expected)
+    p_high = np.where(ratio > 0, gammaincc(expected, expected * ratio), 1.0)
+    p, z = two_sided(p_low, p_high)
     return [
         Test(label, kind.name, float(z[k, i]), float(number[k, i]), float(p[k, i]))
         for i, label in enumerate(seen.labels)
