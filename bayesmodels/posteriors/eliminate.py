@@ -8,7 +8,7 @@ elements. All others are one clique: of each configuration there is a number, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -30,7 +30,6 @@ from bayesmodels.numerics.elimination import (
     Tables,
     TooWide,
 )
-from bayesmodels.numerics.exponential_families import Arrays
 from bayesmodels.numerics.sparse_cholesky import least_colours
 from bayesmodels.posteriors.factor_graph import Dependence, connected
 from bayesmodels.posteriors.families import Additive, Elements, Factor, additive, same_kinds
@@ -392,7 +391,7 @@ def added_up(
         x[factor.elements] = factor.sample(1, rng)[0]
     base_value, _ = field(x, levels)
     centres = [factor.mode() for factor in base]
-    start, own = _natural(base, centres), _magnitudes(base, centres)
+    start, own = _row("natural", base, centres), _row("magnitudes", base, centres)
     values = [np.zeros(size) for size in sizes]
     changes = [np.zeros((size, len(start))) for size in sizes]
     errors = [np.zeros((size, len(start))) for size in sizes]
@@ -404,15 +403,15 @@ def added_up(
             if solution is None or not same_kinds(solution[0], base):
                 return None
             values[k][level] = field(x, here)[0] - base_value
-            changes[k][level] = _natural(solution[0], centres) - start
-            errors[k][level] = _magnitudes(solution[0], centres) + own
+            changes[k][level] = _row("natural", solution[0], centres) - start
+            errors[k][level] = _row("magnitudes", solution[0], centres) + own
     weights, losses, factors = np.empty(len(table)), np.ones(len(table)), []
     for number, row in enumerate(table):
         each = list(enumerate(row))
         added = start + np.sum([changes[k][level] for k, level in each], axis=0)
         own_factors = _like(base, added, centres)
         size = own + np.sum([errors[k][level] for k, level in each], axis=0)
-        losses[number] = max(1.0, float((size / _magnitudes(own_factors, centres)).max()))
+        losses[number] = max(1.0, float((size / _row("magnitudes", own_factors, centres)).max()))
         density = sum(float(factor.log_density(x[factor.elements])) for factor in own_factors)
         weights[number] = sum(values[k][level] for k, level in each) - density
         factors.append(list[Factor](own_factors))
@@ -421,17 +420,10 @@ def added_up(
     return Finite(elements, _clique(weights), table, factors, losses, 2 * len(elements) + 1)
 
 
-def _natural(factors: list[Additive], centres: list[Array]) -> Array:
-    """Return the natural parameters of all in one row."""
-    return _row(factor.natural(at) for factor, at in zip(factors, centres, strict=True))
-
-
-def _magnitudes(factors: list[Additive], centres: list[Array]) -> Array:
-    return _row(factor.magnitudes(at) for factor, at in zip(factors, centres, strict=True))
-
-
-def _row(each: Iterable[Arrays]) -> Array:
-    return np.concatenate([np.ravel(part) for parts in each for part in parts])
+def _row(verb: str, factors: list[Additive], centres: list[Array]) -> Array:
+    """Return the "natural" parameters of all in one row, or their "magnitudes"."""
+    pairs = zip(factors, centres, strict=True)
+    return np.concatenate([np.ravel(x) for factor, at in pairs for x in getattr(factor, verb)(at)])
 
 
 def _like(factors: list[Additive], row: Array, centres: list[Array]) -> list[Additive]:

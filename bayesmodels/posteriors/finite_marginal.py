@@ -32,7 +32,7 @@ from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.gradient import Levels, Point
 from bayesmodels.posteriors.marginalize import Conjugate
 from bayesmodels.posteriors.support import listed
-from bayesmodels.posteriors.support.kind import Support
+from bayesmodels.posteriors.support.kind import Support, split
 
 pt: Any = tensor  # its functions have no types
 
@@ -119,9 +119,7 @@ class FiniteMarginal:
         rows = self._sum.rows[:, np.concatenate([columns[name] for name in finite])]
         sizes = np.concatenate([np.full(s.size, s.levels) for s in finite.values()])
         self.form = FiniteTables(rows, sizes, listed(finite))
-        self.levels: dict[str, tuple[Hashable, ...]] = {
-            n: tuple(range(s.lowest, s.lowest + s.levels)) for n, s in finite.items()
-        }
+        self.levels: dict[str, tuple[Hashable, ...]] = {n: s.values for n, s in finite.items()}
         self._touched = rows.sum(1) > 0
         self._held = {name: np.asarray(point[name]) for name in finite}
         self.probes = self._split(self.form.every())
@@ -132,10 +130,10 @@ class FiniteMarginal:
 
     def _split(self, levels: Levels) -> dict[str, NDArray[Any]]:
         """Return rows of levels as values by variable."""
-        cuts = np.cumsum([s.size for s in self._finite.values()])[:-1]
+        parts = split(levels, {name: s.shape for name, s in self._finite.items()})
         return {
-            s.name: (part + s.lowest).reshape(-1, *s.shape).astype(self._points[s.name].dtype)
-            for s, part in zip(self._finite.values(), np.split(levels, cuts, -1), strict=True)
+            name: (parts[name] + s.lowest).astype(self._points[name].dtype)
+            for name, s in self._finite.items()
         }
 
     def row(self, point: Mapping[str, NDArray[Any]]) -> Levels:

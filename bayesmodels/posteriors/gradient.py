@@ -15,7 +15,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.posteriors.budget import UNLIMITED, Budget
 from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.model_density import ModelDensity
-from bayesmodels.posteriors.support.kind import Kind, Support
+from bayesmodels.posteriors.support.kind import Kind, Support, split
 
 Point = dict[str, NDArray[Any]]
 """Values by variable."""
@@ -124,19 +124,12 @@ class Field:
 
     def variables(self, x: Array, levels: Levels = _NONE) -> Point:
         """Return all variables in their own shapes; `levels` count from zero."""
-        result = self._split(x)
-        at = 0
-        for s in self.finite:
-            counted = levels[..., at : at + s.size] + s.lowest
-            result[s.name] = counted.reshape((*levels.shape[:-1], *s.shape))
-            at += s.size
-        return result | self.fixed
+        finite = split(levels, {s.name: s.shape for s in self.finite})
+        counted = {s.name: finite[s.name] + s.lowest for s in self.finite}
+        return self._split(x) | counted | self.fixed
 
     def _split(self, x: Array) -> Point:
-        return {
-            s.name: x[..., start : start + s.size].reshape((*x.shape[:-1], *s.shape))
-            for s, start in zip(self.continuous, self.start, strict=False)
-        }
+        return split(x, {s.name: s.shape for s in self.continuous})
 
     def direction(self, x: Array) -> Point:
         """Return a direction along continuous elements, by variable; the rest stays."""

@@ -87,9 +87,8 @@ class IntegratedPosterior:
         shapes = density.shapes | (part.shapes if part else {})
         self.shapes = {name: shapes[name] for name in order}
         self.dims, self.coords = reading.dims_and_coords(model, self.shapes)
-        self.levels: dict[str, tuple[Hashable, ...]] = {
-            s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in density.finite
-        } | (part.levels if part else {})
+        self.levels: dict[str, tuple[Hashable, ...]] = {s.name: s.values for s in density.finite}
+        self.levels |= part.levels if part else {}
         self.points = result.points
 
     mean = belief_reading.mean

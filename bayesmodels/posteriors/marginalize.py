@@ -41,7 +41,7 @@ from bayesmodels.posteriors.density import EPS, add, compiled, folded, merged
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.normal_integral import Held, NormalIntegral
 from bayesmodels.posteriors.separable import separated
-from bayesmodels.posteriors.support.kind import Support
+from bayesmodels.posteriors.support.kind import Support, split
 from bayesmodels.posteriors.zero_sum import ZeroSum, elements
 
 pt: Any = tensor  # its functions have no types
@@ -74,12 +74,7 @@ class NormalGroup:
 
     def split(self, x: Array) -> dict[str, Array]:
         """Return rows of elements by variable."""
-        sizes = [int(np.prod(shape, dtype=int)) for shape in self.shapes]
-        parts = np.split(x, np.cumsum(sizes)[:-1], -1)
-        return {
-            name: part.reshape((*x.shape[:-1], *shape))
-            for name, part, shape in zip(self.names, parts, self.shapes, strict=True)
-        }
+        return split(x, dict(zip(self.names, self.shapes, strict=True)))
 
     def values(self, x: Array) -> dict[str, Array]:
         """Return rows by variable, with the elements of those that sum to zero."""

@@ -24,9 +24,8 @@ def nowhere(density: ModelDensity, point: Mapping[str, NDArray[Any]]) -> NotConj
     """Return the refusal of a model whose density is finite at no point tried, as at `point`."""
     model, terms = density.model, density.named
     values = compiled(density.points, plain(list(terms.values())))(*density.at(point))
-    result = [
-        (name, value) for name, value in zip(terms, values, strict=True) if not _finite(value)
-    ]
+    pairs = zip(terms, values, strict=True)
+    result = [(name, value) for name, value in pairs if not np.isfinite(value).all()]
     names = ", ".join(rv.name for rv in model.free_RVs)
     what = f"no point was found at which the joint density of {names} is finite: "
     for name, _ in result:
@@ -44,10 +43,6 @@ def nowhere(density: ModelDensity, point: Mapping[str, NDArray[Any]]) -> NotConj
         f"{what}a hard constraint, or data that the model calls impossible. Give its variables "
         "initial values (initval) that are possible."
     )
-
-
-def _finite(value: Any) -> bool:
-    return bool(np.isfinite(value).all())
 
 
 def _gap(model: pm.Model, name: str, term: Any) -> str:

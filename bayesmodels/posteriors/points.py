@@ -100,12 +100,7 @@ def otherwise(
 
 def _answers(field: Field, audited: Audit, point: Place) -> bytes:
     with np.errstate(all="ignore"):
-        return b"".join(np.asarray(part).tobytes() for part in audited.ask(*_inputs(field, point)))
-
-
-def _inputs(field: Field, point: Place) -> list[NDArray[np.generic]]:
-    values = field.variables(*point)
-    return [np.asarray(values[v.name], dtype=v.dtype) for v in field.points]
+        return b"".join(np.asarray(part).tobytes() for part in audited.ask(*field.at(*point)))
 
 
 def _candidates(
@@ -147,12 +142,12 @@ def _nearest(
                 point[part] = kind.clip(point[part], field.low[part], field.high[part])
         return point, levels
 
-    number = len(audited.margins(*_inputs(field, near[0])))
+    number = len(audited.margins(*field.at(*near[0])))
     for question in range(min(number, 5)):
 
         def margin(steps: Array, question: int = question) -> float:
             with np.errstate(all="ignore"):
-                value = float(audited.margins(*_inputs(field, at(steps)))[question])
+                value = float(audited.margins(*field.at(*at(steps)))[question])
             return value if np.isfinite(value) else 1e300
 
         best = minimize(

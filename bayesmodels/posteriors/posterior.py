@@ -73,9 +73,7 @@ class ExactPosterior:
         known: Any = self._supports | self._zero_sums
         self.shapes: dict[str, tuple[int, ...]] = {n: known[n].shape for n in self._order}
         self.dims, self.coords = reading.dims_and_coords(model, self.shapes)
-        self.levels: dict[str, tuple[Hashable, ...]] = {
-            s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in field.finite
-        }
+        self.levels: dict[str, tuple[Hashable, ...]] = {s.name: s.values for s in field.finite}
 
     mean = belief_reading.mean
     var = belief_reading.var

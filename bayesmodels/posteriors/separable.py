@@ -198,23 +198,16 @@ def _along(array: Any, shape: tuple[int, ...]) -> Any:
 _Rule = Callable[[_Separation, Any], _Parts | None]
 
 
-def _first(known: _Separation, node: Any) -> _Parts | None:
-    return known.linear(node, (0,))
-
-
-def _both(known: _Separation, node: Any) -> _Parts | None:
-    return known.linear(node, (0, 1))
-
-
-def _all(known: _Separation, node: Any) -> _Parts | None:
-    return known.linear(node, range(len(node.inputs)))
+def _linear(*places: int) -> _Rule:
+    """Return the rule of what is linear in the inputs at some places, or in all."""
+    return lambda known, node: known.linear(node, places or range(len(node.inputs)))
 
 
 _RULES: dict[Any, _Rule] = {
-    **dict.fromkeys((Sum, DimShuffle, Reshape, SpecifyShape, Subtensor, *TAKES), _first),
-    **dict.fromkeys((basic.Neg, basic.Cast, basic.Identity), _first),
-    **dict.fromkeys((IncSubtensor, AdvancedIncSubtensor), _both),
-    **dict.fromkeys((basic.Add, basic.Sub, Join), _all),
+    **dict.fromkeys((Sum, DimShuffle, Reshape, SpecifyShape, Subtensor, *TAKES), _linear(0)),
+    **dict.fromkeys((basic.Neg, basic.Cast, basic.Identity), _linear(0)),
+    **dict.fromkeys((IncSubtensor, AdvancedIncSubtensor), _linear(0, 1)),
+    **dict.fromkeys((basic.Add, basic.Sub, Join), _linear()),
     **dict.fromkeys((Alloc, basic.Second), _Separation.filled),
     **dict.fromkeys((basic.Mul, Dot, BatchedDot), _Separation.product),
     **dict.fromkeys((basic.TrueDiv, basic.Reciprocal), _Separation.quotient),

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pymc as pm
 from pytensor.configdefaults import config
-from pytensor.graph.replace import clone_replace, vectorize_graph
+from pytensor.graph.replace import clone_replace
 
 from bayesmodels.errors import DataError
 from bayesmodels.input.draws import read
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.batch_density import BatchDensity
-from bayesmodels.posteriors.density import compiled, frozen
+from bayesmodels.posteriors.conditional import batched
+from bayesmodels.posteriors.density import frozen
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.reading import dims_and_coords
 from bayesmodels.posteriors.support import one_to_one
@@ -50,16 +51,14 @@ class Unconstrained:
                 transform = model.rvs_to_transforms[rv]
                 z = point if transform is None else transform.forward(point, *rv.owner.inputs)
                 moved.append(z)
-            rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points.values()}
-            there = vectorize_graph(list(clone_replace(moved, points)), rows)
-            self._forward: Any = compiled(list(rows.values()), there)
+            self._forward = batched(list(points.values()), list(clone_replace(moved, points)))
 
     def coordinates(self, draws: Any) -> Array:
         """Return coordinates of draws, of shape (chain, draw, D)."""
         rows = read(draws, self._dims, self._coords)
         lead = rows[self.names[0]].shape[:2]
         with np.errstate(all="ignore"):  # infinite values are looked at below
-            parts = self._forward(*(rows[n].reshape(-1, *rows[n].shape[2:]) for n in self.names))
+            parts = self._forward({n: x.reshape(-1, *x.shape[2:]) for n, x in rows.items()})
         joined = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
         if not np.isfinite(joined).all():
             bad = int((~np.isfinite(joined)).any(1).sum())

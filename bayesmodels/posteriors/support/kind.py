@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayesmodels.numerics import Array
@@ -90,6 +92,11 @@ class Support:
         return self.kind.whole
 
     @property
+    def values(self) -> tuple[int, ...]:
+        """The whole numbers of a range."""
+        return tuple(range(self.lowest, self.lowest + self.levels))
+
+    @property
     def cut(self) -> str:
         """Up to where a whole number without an end is added up."""
         last = self.lowest + self.levels - 1
@@ -99,6 +106,16 @@ class Support:
     def size(self) -> int:
         """Number of elements."""
         return int(np.prod(self.shape, dtype=int))
+
+
+def split(x: NDArray[Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+    """Return the elements of several variables, which are along the last axis, by variable."""
+    result, at = {}, 0
+    for name, shape in shapes.items():
+        size = math.prod(shape)
+        result[name] = x[..., at : at + size].reshape((*x.shape[:-1], *shape))
+        at += size
+    return result
 
 
 def with_element(x: Any, element: tuple[int, ...], value: Any) -> Any:

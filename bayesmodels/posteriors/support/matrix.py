@@ -9,6 +9,7 @@ from pymc.distributions.multivariate import WishartRV
 
 from bayesmodels.models.inverse_wishart_pymc import RootOfPrecision
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.wishart import symmetric
 from bayesmodels.posteriors.support.kind import LINE, Kind, Move, Support
 
 _TURNED, _FAR_TURNED = 0.3, 0.5
@@ -17,11 +18,6 @@ _LONGEST = 5.0  # log of a factor of a whole matrix
 
 def _transposed(x: Array) -> Array:
     return np.swapaxes(x, -1, -2)
-
-
-def symmetric(x: Array) -> Array:
-    """Return the symmetric part of matrices."""
-    return (x + _transposed(x)) / 2
 
 
 def _somewhere(z: Array, *_: Any) -> Array:
