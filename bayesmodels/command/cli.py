@@ -265,8 +265,7 @@ def report(
     few, with 2 for bad input.
     """
     from bayesmodels.report import validate
-    from bayesmodels.report.html import styled
-    from bayesmodels.report.was_read import with_reading
+    from bayesmodels.report.html import preceded, styled
 
     belief, data, source, reading = _given(model, file, _parameters(prior), columns)
     if check:
@@ -289,11 +288,11 @@ def report(
     with _steps(total=7) as step:
         result: Any = validate(belief, data, progress=step, **how)
         if decision is not None:
-            from bayesmodels.report.decisions import with_decision
+            from bayesmodels.report.decisions import decision_section
 
-            result = with_decision(result, decision)
+            result = preceded(result, lambda own: decision_section(decision, own.prob))
         if reading is not None:
-            result = with_reading(result, reading)
+            result = preceded(result, lambda _: reading.section())
         result = styled(result, title=title, notes=notes, prob=prob)
         step("writing the report")
         _write(result, path, brief=brief)

@@ -7,7 +7,7 @@ from typing import Any
 _HOMES = {
     "Report": "html",
     "validate": "validation",
-    "validate_draws": "draws_validation",
+    "validate_draws": "validation",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - a list, of the names above

@@ -23,9 +23,9 @@ from bayesmodels.referee.verdict import (
     too_few,
     unmixed,
 )
-from bayesmodels.report import canvas, effects, figures, sections, tables
+from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Picture
-from bayesmodels.report.excerpt import excerpt, in_short
+from bayesmodels.report.excerpt import excerpt
 from bayesmodels.report.html import Judged, Report
 from bayesmodels.report.page import Pairs, Part, Section, Table, columns, cut, labels, worst_first
 from bayesmodels.report.rounding import powers, rounded, significant
@@ -38,8 +38,8 @@ _STEPS = 2000  # of gradient ascent, for a picture
 _LEAST = 1e-12  # of a distance from the maximum, relative to the way: below it is rounding
 
 
-def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
-    """Return what one looks for first, and all sections."""
+def described(report: Report) -> list[Section]:
+    """Return model, parameters, comparison and approximate evidence."""
     near, errors, result = report.posterior, report.errors, report.identity
     before = (
         "The posterior has no closed form. Its mode is exact up to rounding; the standard "
@@ -63,41 +63,51 @@ def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
         ("Difference of slopes", tables.share(result.slope)),
         ("Log evidence, Laplace’s approximation", rounded(near.approximate_log_evidence, 3)),
     ]
-    counts = dict(zip(report.prior.classes, report.prior.class_counts(report.data), strict=True))
-    facts, first = excerpt(report.data, near, counts, report.settings["likelihood"])
-    largest = float(errors["error"].abs().max())
-    about = (
-        f"The posterior ({report.title}) was approximated by Laplace's method [4] with "
-        f"bayesmodels {report.versions['bayesmodels']}; the log density was verified against a "
-        f"PyMC {report.versions.get('pymc', '')} [1] model at {result.points} points."
-    )
-    end = (
-        "Means of the approximation differ from those of the draws by at most "
-        f"{largest:.2g} posterior standard deviations."
-    )
-    said = [about, sections.sampling(report, report.sampled), end]
-    scaled = sections.sensitivity(report.sampled, "the sampler’s draws")
-    again = sections.call("validate", ["prior", "data"], report.settings)
-    prior = f"prior = {in_short(report.prior)}"
-    glance = [
-        ("largest error, s.d.", rounded(largest, 2)),
-        ("narrowest, s.d. ratio", rounded(float(errors["sd_ratio"].min()), 2)),
-        *tables.mixed(errors["ess"], errors["r_hat"]),
-        *tables.divergences(report.sampled),
-    ]
     title = "Identity and approximate evidence"
-    return glance, [
-        *effects.sections(report),
+    return [
         Section("model", "Model", [Part("equations", report.prior.equations)]),
         Section("parameters", "Prior and approximation", [before, parameters(report)]),
         Section("comparison", "Approximate and sampled posterior", [after, comparison(errors)]),
         Section("evidence", title, [densities, Part("facts", identity)]),
-        *scaled,
-        sections.pictures(pictures(report), len(errors), "error"),
-        sections.data([*facts, *tables.digits(near)], first),
-        sections.methods(said, sections.MEASURED, scaled),
-        sections.made(report, command, again, "prior", "data", prior=prior),
     ]
+
+
+def glance(report: Report) -> Pairs:
+    """Return what one looks for first."""
+    errors = report.errors
+    return [
+        ("largest error, s.d.", rounded(float(errors["error"].abs().max()), 2)),
+        ("narrowest, s.d. ratio", rounded(float(errors["sd_ratio"].min()), 2)),
+        *tables.mixed(errors["ess"], errors["r_hat"]),
+        *tables.divergences(report.sampled),
+    ]
+
+
+def data_of(report: Report) -> Section:
+    """Return what the data are like."""
+    counts = dict(zip(report.prior.classes, report.prior.class_counts(report.data), strict=True))
+    near = report.posterior
+    facts, first = excerpt(report.data, near, counts, report.settings["likelihood"])
+    return sections.data([*facts, *tables.digits(near)], first)
+
+
+def methods(report: Report) -> sections.Methods:
+    """Return what was done, in sentences, and the works cited."""
+    about = (
+        f"The posterior ({report.title}) was approximated by Laplace's method [4] with "
+        f"bayesmodels {report.versions['bayesmodels']}; the log density was verified against a "
+        f"PyMC {report.versions.get('pymc', '')} [1] model at {report.identity.points} points."
+    )
+    end = (
+        "Means of the approximation differ from those of the draws by at most "
+        f"{float(report.errors['error'].abs().max()):.2g} posterior standard deviations."
+    )
+    return [about, sections.sampling(report), end], sections.MEASURED
+
+
+def scalars(report: Report) -> int:
+    """Return how many scalars could be drawn."""
+    return len(report.errors)
 
 
 def judge(report: Report) -> Judged:
@@ -242,8 +252,8 @@ def _ways(report: Report) -> Picture:
     )
 
 
-def validate_approximation(model: LogisticRegression, data: Any, run: Run) -> Report:
-    """Check a model without a closed form, and measure its Laplace approximation."""
+def validated(model: LogisticRegression, data: Any, run: Run) -> dict[str, Any]:
+    """Check formula and declaration, measure the approximation; return parts of a report."""
     timed, how = run.timed, {"likelihood": run.settings["likelihood"]} | run.sampler
     near = timed("approximation", "mode and curvature", model.laplace, data)
     way = "gradient ascent"
@@ -254,17 +264,14 @@ def validate_approximation(model: LogisticRegression, data: Any, run: Run) -> Re
     draws = run.settings["draws a chain"]
     sampled = run.sampled(lambda number: mcmc_draws(model, data, draws=number, **how), draws)
     verdict = timed("comparison", "measuring the approximation", compare, near, sampled)
-    return Report(
-        title=model.title,
-        prior=model.met(data),
-        posterior=near,
-        judge=judge,
-        data=data,
-        identity=identity,
-        errors=errors_of(verdict.table),
-        sampled=sampled,
-        newton=model.map(data).trace,
-        ascent=ascent,
-        contents=contents,
-        **run.stated(),
-    )
+    return {
+        "title": model.title,
+        "prior": model.met(data),
+        "posterior": near,
+        "data": data,
+        "identity": identity,
+        "errors": errors_of(verdict.table),
+        "sampled": sampled,
+        "newton": model.map(data).trace,
+        "ascent": ascent,
+    }

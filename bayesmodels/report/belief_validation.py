@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 import narwhals as nw
@@ -28,45 +27,33 @@ from bayesmodels.referee.diagnosis import log_evidence
 from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.tests.class_probabilities import telling_rows
 from bayesmodels.referee.verdict import Outcome
-from bayesmodels.report import canvas, effects, figures, sections, tables
+from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.classes import learnt
 from bayesmodels.report.concept import hypotheses
-from bayesmodels.report.excerpt import excerpt, in_short
+from bayesmodels.report.excerpt import excerpt
 from bayesmodels.report.html import Judged, Report, on_draws
-from bayesmodels.report.left_out import left_out
 from bayesmodels.report.mixtures import mixtures
-from bayesmodels.report.page import Pairs, Part, Section, Shown
+from bayesmodels.report.page import Part, Section, Shown
 from bayesmodels.report.predictive import predictive
 from bayesmodels.report.run import Run
 
+glance, scalars = tables.glance, tables.scalars
 
-def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
-    """Return what one looks for first, and all sections."""
-    rows = left_out(report)
-    scaled = (
-        [] if levels(report.posterior) else sections.sensitivity(report.exact, "the exact draws")
-    )
-    prior, verdict = cast("Any", report.prior), report.comparison
-    drawn = [*pictures(report), *(rows.pictures if rows else ())]
-    parameters = Part("tables", tables.parameters(report))
-    compared = tables.comparison(verdict, report.prob)
-    again = sections.call("validate", ["prior", "data"], report.settings)
-    shown = [
-        *effects.sections(report),
-        Section("model", "Model", [Part("equations", prior.equations)]),
-        Section("parameters", "Prior and posterior", [parameters]),
-        Section("comparison", "Exact and sampled posterior", compared),
+
+def described(report: Report) -> list[Section]:
+    """Return model, parameters, comparison and evidence."""
+    return [
+        Section("model", "Model", [Part("equations", report.prior.equations)]),
+        Section("parameters", "Prior and posterior", [Part("tables", tables.parameters(report))]),
+        Section(
+            "comparison",
+            "Exact and sampled posterior",
+            tables.comparison(report.comparison, report.prob),
+        ),
         *_classes(report),
         _evidence(report),
-        *([rows] if rows else []),
-        *scaled,
-        sections.pictures(drawn, len(tables.continuous(verdict))),
-        data_of(report),
-        methods(report, scaled),
-        sections.made(report, command, again, "prior", "data", prior=f"prior = {in_short(prior)}"),
     ]
-    return tables.glance(report.log_evidence, verdict, report.sampled), shown
 
 
 def _classes(report: Report) -> list[Section]:
@@ -103,16 +90,15 @@ def data_of(report: Report) -> Section:
     return sections.data([*facts, *tables.digits(report.posterior, statistic)], first)
 
 
-def methods(report: Report, scaled: Sequence[Section] = ()) -> Section:
-    """Return what was done, in a paragraph."""
+def methods(report: Report) -> sections.Methods:
+    """Return what was done, in sentences, and the works cited."""
     about = (
         f"The posterior ({report.title}) was computed in closed form with bayesmodels "
         f"{report.versions['bayesmodels']}; its log density and the log evidence were verified "
         "against the joint density of the same model in PyMC "
         f"{report.versions.get('pymc', '')} [1] at {report.identity.points} points."
     )
-    said = [about, sections.sampling(report, report.sampled), sections.judging(report)]
-    return sections.methods(said, sections.JUDGED, scaled)
+    return [about, sections.sampling(report), sections.judging(report)], sections.JUDGED
 
 
 def judge(report: Report) -> Judged:
@@ -175,8 +161,8 @@ def priors(report: Report) -> dict[str, Any]:
         return {}
 
 
-def validate_belief(model: Belief, data: Any, run: Run) -> Report:
-    """Compare a belief's formulas, its PyMC model and PyMC's draws."""
+def validated(model: Belief, data: Any, run: Run) -> dict[str, Any]:
+    """Compare a belief's formulas, its PyMC model and PyMC's draws; return parts of a report."""
     settings, rng, timed = run.settings, run.rng, run.timed
     likelihood = settings["likelihood"]
     size = {"draws": settings["draws a chain"], "chains": settings["chains"]}
@@ -202,23 +188,20 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
     given = exact if isinstance(model, LatentClasses) else sampled
     words = "the evidence by a bridge"
     bridge, missing = timed("evidence", words, _bridged, stated, declared, model, given, rng)
-    return Report(
-        title=getattr(model, "title", type(model).__name__),
-        prior=model,
-        posterior=posterior,
-        data=data,
-        log_evidence=stated,
-        identity=identity,
-        comparison=comparison,
-        exact=exact,
-        sampled=sampled,
-        diagnosis=diagnosis,
-        bridge=bridge,
-        no_bridge=missing,
-        judge=judge,
-        contents=contents,
-        **run.stated(),
-    )
+    return {
+        "title": getattr(model, "title", type(model).__name__),
+        "prior": model,
+        "posterior": posterior,
+        "data": data,
+        "log_evidence": stated,
+        "identity": identity,
+        "comparison": comparison,
+        "exact": exact,
+        "sampled": sampled,
+        "diagnosis": diagnosis,
+        "bridge": bridge,
+        "no_bridge": missing,
+    }
 
 
 def _bridged(

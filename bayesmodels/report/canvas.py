@@ -1,7 +1,7 @@
 """Pictures: five kinds of figures, each drawn from a labelled table, which is also its CSV.
 
-Matplotlib without pyplot. Nothing global is touched: neither pyplot's list of figures, nor the
-backend, nor rcParams.
+Matplotlib without pyplot, but for `shown`. Nothing global is touched: neither pyplot's list of
+figures, nor the backend, nor rcParams.
 """
 
 from __future__ import annotations
@@ -106,6 +106,13 @@ def blank(size: tuple[float, float] = SIZE) -> Figure:
     figure = Figure(figsize=size)
     FigureCanvasAgg(figure)
     return figure
+
+
+def shown(size: tuple[float, float] | None = None) -> Figure:
+    """Return an empty figure that a window or a notebook shows."""
+    from matplotlib.pyplot import figure
+
+    return figure(figsize=size, layout="constrained")
 
 
 # --- five kinds -----------------------------------------------------------------------------------

@@ -272,10 +272,7 @@ def plot_boundary(
         )
     points, draws = count(points, "points", 2), count(draws, "draws", 1)
     result = regions(belief, pair, points, draws, rng)
-    if axes is None:
-        from matplotlib.pyplot import subplots
-
-        axes = subplots(layout="constrained")[1]
+    axes = axes or canvas.shown().add_subplot()
     _draw_boundary(axes, belief, pair, result, data, prob)
     return axes
 
@@ -362,10 +359,7 @@ def plot_feature_ranking(table: pd.DataFrame, *, most: int = 20, axes: Axes | No
         what = f"; lacks {sorted(lacking)}" if lacking else ""
         raise DataError(f"table: must be what rank_features returns, with at least one row{what}.")
     shown = table.head(count(most, "most", 1))
-    if axes is None:
-        from matplotlib.pyplot import subplots
-
-        axes = subplots(figsize=(5.4, 0.8 + 0.3 * len(shown)), layout="constrained")[1]
+    axes = axes or canvas.shown((5.4, 0.8 + 0.3 * len(shown))).add_subplot()
     blocks = shown["block"] if "block" in shown else [""] * len(shown)
     pairs = zip(shown.index, blocks, strict=True)
     names = [

@@ -239,8 +239,6 @@ def _visits(law: Any, draws: Any) -> Array:
 
 def _figure(figure: Figure | None, size: tuple[float, float]) -> Figure:
     if figure is None:
-        from matplotlib.pyplot import figure as new
-
-        return new(figsize=size, layout="constrained")
+        return canvas.shown(size)
     figure.set_size_inches(*size)
     return figure

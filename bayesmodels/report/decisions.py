@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayesmodels.report import canvas
-from bayesmodels.report.html import Report, preceded
 from bayesmodels.report.page import Section, Shown, Table, columns
 from bayesmodels.report.rounding import decimals_of
 
@@ -48,11 +47,6 @@ def decision_section(found: Decision, prob: float = 0.89) -> Section:
     return Section("decision", "Decision", parts)
 
 
-def with_decision(report: Report, found: Decision) -> Report:
-    """Return the same report with a decision before all other sections."""
-    return preceded(report, lambda own: decision_section(found, own.prob))
-
-
 def plot_assurance(found: pd.DataFrame, figure: Figure | None = None) -> Axes:
     """Draw the probability of a decision over the number of rows, with twice its error.
 
@@ -75,11 +69,7 @@ def plot_assurance(found: pd.DataFrame, figure: Figure | None = None) -> Axes:
     >>> bm.plots.plot_assurance(found).get_ylabel()
     'probability of a decision'
     """
-    if figure is None:
-        from matplotlib.pyplot import figure as new
-
-        figure = new(figsize=(canvas.WIDE, 3.0), layout="constrained")
-    axes: Any = figure.subplots()
+    axes: Any = (figure or canvas.shown((canvas.WIDE, 3.0))).subplots()
     rows, value, error = found.index.to_numpy(), found["probability"], found["error"]
     canvas.curves(axes, found[["probability"]], {"probability": {"marker": "o"}})
     if error.any():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,25 +15,41 @@ from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 from bayesmodels.referee import compare
 from bayesmodels.referee.two_samples import Pair, in_both, pairs
-from bayesmodels.referee.verdict import TOLERANCE
 from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.figures import Scalar
 from bayesmodels.report.html import Judged, Report, on_draws
 from bayesmodels.report.page import Pairs, Section
 from bayesmodels.report.run import Run
+from bayesmodels.report.sections import SIDES
 
-SIDES = ("first", "second")
 _GROUPS = ("posterior", "sample_stats")  # of which the page tells
-_PACKAGES = ("numpy", "scipy", "arviz", "xarray")
 
 
-def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
-    """Return what one looks for first, and all sections."""
+def described(report: Report) -> list[Section]:
+    """Return the comparison."""
+    values = tables.with_intervals(report.comparison, report.prob, report.variables)
+    table = tables.moments(values, report.comparison, report.prob)
+    return [Section("comparison", "First and second set", [table])]
+
+
+def glance(report: Report) -> Pairs:
+    """Return what one looks for first."""
+    return [
+        *tables.discrepancies(report.comparison),
+        *tables.divergences(report.first, "divergences, first"),
+        *tables.divergences(report.second, "divergences, second"),
+    ]
+
+
+def data_of(report: Report) -> Section:
+    """Return what the sets of draws are like."""
+    return sections.data(sets(report), title="Draws")
+
+
+def methods(report: Report) -> sections.Methods:
+    """Return what was done, in sentences, and the works cited."""
     result = report.comparison
-    values = tables.with_intervals(result, report.prob, report.variables)
-    table = tables.moments(values, result, report.prob)
-    given, what = ((), "") if report.files else (SIDES, ", the two sets of draws,")
     sizes = (tree["posterior"].sizes for tree in (report.first, report.second))
     first, second = (f"{n['chain']} chains of {n['draw']:,} draws" for n in sizes)
     said = (
@@ -44,18 +60,12 @@ def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
         "sample sizes and R-hat [1] were computed with ArviZ "
         f"{report.versions.get('arviz', '')} [2]."
     )
-    glance = [
-        *tables.discrepancies(result),
-        *tables.divergences(report.first, "divergences, first"),
-        *tables.divergences(report.second, "divergences, second"),
-    ]
-    return glance, [
-        Section("comparison", "First and second set", [table]),
-        sections.pictures(pictures(report), len(moving(report))),
-        sections.data(sets(report), title="Draws"),
-        sections.methods([said], [sections.RHAT, sections.ARVIZ, sections.HOLM]),
-        sections.made(report, command, again(report), *given, what=what),
-    ]
+    return [said], (sections.RHAT, sections.ARVIZ, sections.HOLM)
+
+
+def scalars(report: Report) -> int:
+    """Return how many scalars could be drawn."""
+    return len(moving(report))
 
 
 def judge(report: Report) -> Judged:
@@ -117,14 +127,6 @@ def sets(report: Report) -> list[tuple[str, str]]:
     if still := every - len(moving(report)):
         facts.append(("Scalars that do not vary", f"{still:,}, which are not drawn"))
     return facts
-
-
-def again(report: Report) -> str:
-    """Return the call that makes the same report again."""
-    given = list(map(repr, report.names)) if report.files else ["first", "second"]
-    if report.variables is not None:
-        given.append(f"var_names={list(report.variables)!r}")
-    return sections.call("validate_draws", given, report.settings)
 
 
 def moving(report: Report) -> list[Pair]:
@@ -217,67 +219,8 @@ def _distribution_function(pair: Pair, level: float) -> Panel:
     )
 
 
-def validate_draws(
-    first: Any,
-    second: Any,
-    *,
-    var_names: Sequence[str] | None = None,
-    level: float = 0.01,
-    tolerance: float = TOLERANCE,
-    names: tuple[str, str] | None = None,
-    source: str = "",
-    progress: Callable[[str], object] = lambda _: None,
-) -> Report:
-    """Compare two sets of draws of one posterior, of any samplers or libraries, as a report.
-
-    What is compared, and how, is `bayesmodels.compare`'s; ``bayesmodels compare`` is the same on
-    the command line.
-
-    Parameters
-    ----------
-    first, second : path-like, xarray.DataTree, xarray.Dataset or mapping
-        Files of draws (netCDF-4 or zarr; DataTree or the older InferenceData), or draws in memory:
-        a group ``posterior``, or variables with the axes (chain, draw, ...).
-    var_names : sequence of str, optional
-        The variables to be compared; if not given, those that both sets have.
-    level : float, default 0.01
-        Probability of ``disagree`` if both sets come from one law.
-    tolerance : float, default 0.1
-        To agree, all locations must be within so many standard deviations of each other, and all
-        spreads within that part of each other, at 95 % confidence each.
-    names : (str, str), optional
-        What the sets are called; of files, their paths.
-    source : str, optional
-        Where the draws come from; stands in the report.
-    progress : callable, optional
-        Told, in words, what is being done.
-
-    Returns
-    -------
-    Report
-        With `outcome`, `sentences`, `to_html` and `comparison`, the verdict.
-
-    Raises
-    ------
-    DataError
-        If a file is missing, can't be read or holds no draws of a posterior, or as `compare` does.
-
-    See Also
-    --------
-    bayesmodels.compare : the verdict alone, also on draws against an exact law.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm, numpy as np
-    >>> law = bm.BetaBernoulli(5, 19)
-    >>> one, other = (law.to_datatree(rng=np.random.default_rng(seed)) for seed in (1, 2))
-    >>> report = bm.validate_draws(one, other)
-    >>> report.outcome
-    'agree'
-    >>> report.sentences()[0]
-    'Either set of draws can stand for the other.'
-    """
-    run = Run({"level": level, "tolerance": tolerance}, _PACKAGES, source, progress)
+def validated(first: Any, second: Any, var_names: Sequence[str] | None, run: Run) -> dict[str, Any]:
+    """Read two sets of draws, and compare them; return parts of a report."""
     paths = [isinstance(given, str | os.PathLike) for given in (first, second)]
     sides = run.timed(
         "reading",
@@ -287,25 +230,21 @@ def validate_draws(
             for given, which, path in zip((first, second), SIDES, paths, strict=True)
         ],
     )
-    limits = {"level": level, "tolerance": tolerance}
     words = "comparing draws"
-    result = run.timed("comparison", words, compare, *sides, **limits, var_names=var_names)
+    result = run.timed("comparison", words, compare, *sides, **run.settings, var_names=var_names)
     called = [
         str(given) if path else "draws in memory"
         for given, path in zip((first, second), paths, strict=True)
     ]
-    return Report(
-        title="Two sets of draws",
-        judge=judge,
-        names=names or (called[0], called[1]),
-        comparison=result,
-        first=_tree(sides[0]),
-        second=_tree(sides[1]),
-        variables=None if var_names is None else tuple(var_names),
-        files=all(paths),
-        contents=contents,
-        **run.stated(),
-    )
+    return {
+        "title": "Two sets of draws",
+        "names": (called[0], called[1]),
+        "comparison": result,
+        "first": _tree(sides[0]),
+        "second": _tree(sides[1]),
+        "variables": None if var_names is None else tuple(var_names),
+        "files": all(paths),
+    }
 
 
 def _read(path: str | os.PathLike[str], which: str) -> xr.DataTree:

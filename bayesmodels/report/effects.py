@@ -28,6 +28,8 @@ _IN_WORDS = 12
 @canvas.style()
 def sections(report: Report) -> list[Section]:
     """Return a section with what the answer rests on; none if there is nothing more to see."""
+    if report.posterior is None:
+        return []
     linear, confusion = isinstance(report.prior, Linear), report.confusion
     if linear:
         title, each = "Effects", answer.weights(report)

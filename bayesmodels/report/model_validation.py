@@ -15,10 +15,10 @@ from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
 from bayesmodels.referee import compare
 from bayesmodels.referee.scalars import scalar_draws
-from bayesmodels.report import canvas, effects, figures, integration, sections, tables
+from bayesmodels.report import canvas, figures, integration, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.html import Judged, Report, on_draws
-from bayesmodels.report.page import Pairs, Part, Section, Shown, Table, cut, labels
+from bayesmodels.report.page import Part, Section, Table, cut, labels
 from bayesmodels.report.rounding import powers, rounded, significant
 from bayesmodels.report.run import Run
 
@@ -49,69 +49,52 @@ _HEADS = {
 }
 
 
-def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
-    """Return what one looks for first, and all sections."""
+glance, scalars = tables.glance, tables.scalars
+
+
+def described(report: Report) -> list[Section]:
+    """Return model, parameters, comparison and evidence."""
     posterior, verdict = report.posterior, report.comparison
-    if isinstance(posterior, Integrated):
-        about, how, parameters, evidence = _integrated(report, posterior)
-    else:
-        about, how, parameters, evidence = _in_closed_form(report, posterior)
-    model: list[Shown] = [Part("code", posterior.model.str_repr()), *how]
-    said = [about, sections.sampling(report, report.sampled), sections.judging(report)]
-    again = sections.call("validate", ["model"], report.settings)
     compared = f"{verdict.kind.capitalize()} and sampled posterior"
-    return tables.glance(report.log_evidence, verdict, report.sampled), [
-        *effects.sections(report),
+    if isinstance(posterior, Integrated):
+        none = f"There is no closed form that could be proved: {report.reason}"
+        searched = (
+            "Modes were climbed from many random starts. One whose surroundings no start hit is "
+            "not in these numbers, and draws that were there would disagree with them."
+        )
+        facts = Part("facts", integration.evidence(posterior, report.log_evidence))
+        numbers: list[Any] = [integration.numbers(posterior, report.prob)]
+        how, title = [Part("heading", "Integration"), none], "Numbers of the posterior"
+        evidence = Section("evidence", "Evidence and errors", [searched, facts])
+    else:
+        seen = evidence_of(posterior, report.log_evidence)
+        numbers = [Part("tables", every)] if (every := laws(posterior)) else []
+        how, title = [Part("heading", "Closed form")], "Laws of the variables"
+        evidence = sections.evidence(report.log_evidence, seen)
+    model = [Part("code", posterior.model.str_repr()), *how, posterior.explain()]
+    return [
         Section("model", "Model", model),
-        *parameters,
+        *([Section("parameters", title, numbers)] if numbers else []),
         Section("comparison", compared, tables.comparison(verdict, report.prob)),
         evidence,
-        sections.pictures(pictures(report), len(tables.continuous(verdict))),
-        sections.data([*observed(report.exact), *tables.digits(posterior)]),
-        sections.methods(said, sections.JUDGED),
-        sections.made(report, command, again, "model"),
     ]
 
 
-type _Known = tuple[str, list[Shown], list[Section], Section]
-"""How the posterior was found, in a sentence; what it is; its numbers; and the evidence."""
+def data_of(report: Report) -> Section:
+    """Return what was observed."""
+    return sections.data([*observed(report.exact), *tables.digits(report.posterior)])
 
 
-def _in_closed_form(report: Report, posterior: ExactPosterior) -> _Known:
-    about = (
-        f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was derived in "
-        f"closed form with bayesmodels {report.versions['bayesmodels']}, and verified against "
-        f"PyMC's joint density at {posterior.verification.points} points."
-    )
-    result = laws(posterior)
-    return (
-        about,
-        [Part("heading", "Closed form"), posterior.explain()],
-        [Section("parameters", "Laws of the variables", [Part("tables", result)])]
-        if result
-        else [],
-        sections.evidence(report.log_evidence, evidence_of(posterior, report.log_evidence)),
-    )
-
-
-def _integrated(report: Report, posterior: Integrated) -> _Known:
-    about = (
-        f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was integrated "
-        f"numerically with bayesmodels {report.versions['bayesmodels']}. {posterior.explain()}"
-    )
-    none = f"There is no closed form that could be proved: {report.reason}"
-    searched = (
-        "Modes were climbed from many random starts. One whose surroundings no start hit is not "
-        "in these numbers, and draws that were there would disagree with them."
-    )
-    facts = integration.evidence(posterior, report.log_evidence)
-    known = integration.numbers(posterior, report.prob)
-    return (
-        about,
-        [Part("heading", "Integration"), none, posterior.explain()],
-        [Section("parameters", "Numbers of the posterior", [known])],
-        Section("evidence", "Evidence and errors", [searched, Part("facts", facts)]),
-    )
+def methods(report: Report) -> sections.Methods:
+    """Return what was done, in sentences, and the works cited."""
+    posterior, own = report.posterior, report.versions["bayesmodels"]
+    how = f"derived in closed form with bayesmodels {own}, and verified against PyMC's joint "
+    if isinstance(posterior, Integrated):
+        how = f"integrated numerically with bayesmodels {own}. {posterior.explain()}"
+    else:
+        how += f"density at {posterior.verification.points} points."
+    about = f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was {how}"
+    return [about, sections.sampling(report), sections.judging(report)], sections.JUDGED
 
 
 def judge(report: Report) -> Judged:
@@ -260,10 +243,10 @@ def _log_evidence(posterior: Any) -> float | None:
         return None
 
 
-def validate_model(model: pm.Model, run: Run) -> Report:
+def validated(model: pm.Model, data: Any, run: Run) -> dict[str, Any]:  # noqa: ARG001 - it has its own
     """Find a PyMC model's posterior without a sampler, and compare a sampler's draws with it.
 
-    Where that can't be done the refusal says what can be done instead.
+    Return parts of a report. Where that can't be done the refusal says what can be.
     """
     from bayesmodels.posteriors.ladder import solved
     from bayesmodels.posteriors.posterior import sampled
@@ -283,15 +266,12 @@ def validate_model(model: pm.Model, run: Run) -> Report:
         lambda number: sampled(model, number, **run.sampler, **quiet),
         lambda given, share: compare(posterior, given, level=share, rng=rng),
     )
-    return Report(
-        title=model.name or "PyMC model",
-        posterior=posterior,
-        reason=reason,
-        log_evidence=_log_evidence(posterior),
-        judge=judge,
-        comparison=comparison,
-        exact=drawn,
-        sampled=from_pymc,
-        contents=contents,
-        **run.stated(),
-    )
+    return {
+        "title": model.name or "PyMC model",
+        "posterior": posterior,
+        "reason": reason,
+        "log_evidence": _log_evidence(posterior),
+        "comparison": comparison,
+        "exact": drawn,
+        "sampled": from_pymc,
+    }

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from bayesmodels.referee.sequential import AGAIN
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.report.canvas import Picture
+from bayesmodels.report.excerpt import in_short
 from bayesmodels.report.figures import MOST_SCALARS
 from bayesmodels.report.html import Report
 from bayesmodels.report.page import (
@@ -58,6 +59,12 @@ MOST_SCALED = 200
 
 JUDGED, MEASURED = (PYMC, RHAT, ARVIZ, HOLM), (PYMC, RHAT, ARVIZ, LAPLACE)
 """What is cited where draws were compared with a closed form, or an approximation with draws."""
+
+SIDES = ("first", "second")
+"""Of two sets of draws."""
+
+type Methods = tuple[Sequence[str], Sequence[str]]
+"""What was done, in sentences, and the works that they cite by number."""
 
 _ARGUMENTS = {"draws a chain": "draws", "tuning steps a chain": "tune", "seed": "rng"}
 _SAMPLERS = {"pymc": "PyMC"}  # others are called as they call themselves
@@ -143,9 +150,10 @@ def methods(sentences: Sequence[str], cited: Sequence[str], scaled: Sequence[Any
     return Section("methods", "Methods, in a paragraph", [paragraph, Part("works", cited)])
 
 
-def sampling(report: Report, sampled: Any) -> str:
+def sampling(report: Report) -> str:
     """Say which sampler drew how much, where [2] and [3] are cited."""
-    posterior, settings, versions = sampled["posterior"], report.settings, report.versions
+    posterior, settings = report.sampled["posterior"], report.settings
+    versions = report.versions
     name = str(posterior.attrs.get("inference_library", "pymc"))
     sampler = f"{_SAMPLERS.get(name, name)} {versions.get(name, '')}".rstrip()
     return (
@@ -186,14 +194,28 @@ def call(function: str, given: Sequence[str], settings: Mapping[str, Any]) -> st
     return f"report = bm.{function}({', '.join([*given, *named])})"
 
 
-def made(
-    report: Report, command: str, again: str, *given: str, what: str = "", prior: str = ""
-) -> Section:
+def again(report: Report) -> str:
+    """Return the call that makes the same report again."""
+    if report.first is None:
+        given = ["model"] if report.prior is None else ["prior", "data"]
+        return call("validate", given, report.settings)
+    given = list(map(repr, report.names)) if report.files else [*SIDES]
+    if report.variables is not None:
+        given.append(f"var_names={list(report.variables)!r}")
+    return call("validate_draws", given, report.settings)
+
+
+def made(report: Report, command: str) -> Section:
     """Return how the report was made, and how to make it again: by a command line, or in Python.
 
-    The call in Python needs what is `given`, by name, of the reader's own program: `what` these
-    are, and the prior, in words.
+    The call in Python needs what the reader has in a program: prior and data, a PyMC model, or two
+    sets of draws that are in no file.
     """
+    given: Sequence[str] = ("model",) if report.prior is None else ("prior", "data")
+    if report.first is not None:
+        given = () if report.files else SIDES
+    what = "" if report.first is None else ", the two sets of draws,"
+    prior = "" if report.prior is None else f"prior = {in_short(report.prior)}"
     seed = report.settings.get("seed")
     note = (
         "There is nothing random in it: the same draws always get the same verdict."
@@ -206,7 +228,7 @@ def made(
     names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in given)
     yours = Markup(", with {}{} of your own program").format(names, what) if given else ""
     lines = ["import bayesmodels as bm", "", *(f"# {line}" for line in prior.splitlines())]
-    program = "\n".join([*lines, again, 'report.to_html("report.html")'])
+    program = "\n".join([*lines, again(report), 'report.to_html("report.html")'])
     facts = [
         Part("facts", [_capital(*pair) for pair in report.settings.items()], "Settings"),
         Part("facts", [_capital(k, f"{v:.3f} s") for k, v in report.seconds.items()], "Wall time"),

@@ -362,10 +362,16 @@ def predictions(verdict: Verdict) -> Table | None:
     return cut(table, "the least certain first")
 
 
-def glance(log_evidence: float | None, verdict: Verdict, sampled: Any) -> Pairs:
+def glance(report: Report) -> Pairs:
     """Return the few numbers that one looks for first."""
-    exact = "none" if log_evidence is None else rounded(log_evidence, 3)
-    return [("log evidence", exact), *discrepancies(verdict), *divergences(sampled)]
+    exact = "none" if report.log_evidence is None else rounded(report.log_evidence, 3)
+    worst = discrepancies(report.comparison)
+    return [("log evidence", exact), *worst, *divergences(report.sampled)]
+
+
+def scalars(report: Report) -> int:
+    """Return how many scalars could be drawn."""
+    return len(continuous(report.comparison))
 
 
 def discrepancies(verdict: Verdict) -> Pairs:

@@ -1,9 +1,9 @@
-"""Put a model of any kind through the whole way, from its data to a report."""
+"""From a model and its data, or from two sets of draws, to a report: posterior, draws, verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,15 @@ from bayesmodels.errors import DataError
 from bayesmodels.input.draws import LEAST_DRAWS
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.referee.scalars import LEAST_CHAINS
-from bayesmodels.report.approximation import validate_approximation
-from bayesmodels.report.belief_validation import validate_belief
+from bayesmodels.referee.verdict import TOLERANCE
+from bayesmodels.report import (
+    approximation,
+    belief_validation,
+    contents,
+    draws_validation,
+    model_validation,
+)
 from bayesmodels.report.html import Report
-from bayesmodels.report.model_validation import validate_model
 from bayesmodels.report.run import Run
 
 if TYPE_CHECKING:
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from bayesmodels.models.logistic.regression import LogisticRegression
 
 _PACKAGES = ("numpy", "scipy", "pymc", "nutpie", "arviz", "xarray", "pandas")
+_OF_DRAWS = ("numpy", "scipy", "arviz", "xarray")
 
 
 def validate(
@@ -100,17 +106,83 @@ def validate(
         "seed": "not given" if seed is None else seed,
     }
     run = Run(settings, _PACKAGES, source, progress, generator)
+    kind: Any = belief_validation
     if is_pymc(model):
         if data is not None or likelihood is not None:
             raise DataError(
                 "data, likelihood: a PyMC model holds its own; validate it without them."
             )
         del settings["likelihood"]
-        return validate_model(model, run)
-    if data is None:
+        kind = model_validation
+    elif data is None:
         raise DataError(
             "data: must be given, unless the model is a PyMC model, which holds its own."
         )
-    if isinstance(model, Approximable):
-        return validate_approximation(cast("LogisticRegression", model), data, run)
-    return validate_belief(model, data, run)
+    elif isinstance(model, Approximable):
+        kind = approximation
+    return contents.report(kind, run, **kind.validated(model, data, run))
+
+
+def validate_draws(
+    first: Any,
+    second: Any,
+    *,
+    var_names: Sequence[str] | None = None,
+    level: float = 0.01,
+    tolerance: float = TOLERANCE,
+    names: tuple[str, str] | None = None,
+    source: str = "",
+    progress: Callable[[str], object] = lambda _: None,
+) -> Report:
+    """Compare two sets of draws of one posterior, of any samplers or libraries, as a report.
+
+    What is compared, and how, is `bayesmodels.compare`'s; ``bayesmodels compare`` is the same on
+    the command line.
+
+    Parameters
+    ----------
+    first, second : path-like, xarray.DataTree, xarray.Dataset or mapping
+        Files of draws (netCDF-4 or zarr; DataTree or the older InferenceData), or draws in memory:
+        a group ``posterior``, or variables with the axes (chain, draw, ...).
+    var_names : sequence of str, optional
+        The variables to be compared; if not given, those that both sets have.
+    level : float, default 0.01
+        Probability of ``disagree`` if both sets come from one law.
+    tolerance : float, default 0.1
+        To agree, all locations must be within so many standard deviations of each other, and all
+        spreads within that part of each other, at 95 % confidence each.
+    names : (str, str), optional
+        What the sets are called; of files, their paths.
+    source : str, optional
+        Where the draws come from; stands in the report.
+    progress : callable, optional
+        Told, in words, what is being done.
+
+    Returns
+    -------
+    Report
+        With `outcome`, `sentences`, `to_html` and `comparison`, the verdict.
+
+    Raises
+    ------
+    DataError
+        If a file is missing, can't be read or holds no draws of a posterior, or as `compare` does.
+
+    See Also
+    --------
+    bayesmodels.compare : the verdict alone, also on draws against an exact law.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, numpy as np
+    >>> law = bm.BetaBernoulli(5, 19)
+    >>> one, other = (law.to_datatree(rng=np.random.default_rng(seed)) for seed in (1, 2))
+    >>> report = bm.validate_draws(one, other)
+    >>> report.outcome
+    'agree'
+    >>> report.sentences()[0]
+    'Either set of draws can stand for the other.'
+    """
+    run = Run({"level": level, "tolerance": tolerance}, _OF_DRAWS, source, progress)
+    parts = draws_validation.validated(first, second, var_names, run)
+    return contents.report(draws_validation, run, **parts | ({"names": names} if names else {}))

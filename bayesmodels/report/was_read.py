@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayesmodels.report.html import Report, preceded
 from bayesmodels.report.page import Column, Pairs, Part, Section, Table, cut
 
 if TYPE_CHECKING:
@@ -71,11 +70,6 @@ class Reading(NamedTuple):
         """Return the same as plain values, for JSON."""
         kept = {key: value for key, value in self.read.items() if key != "written"}
         return {**kept, "noted": list(self.noted), "done": list(self.done)}
-
-
-def with_reading(report: Report, reading: Reading) -> Report:
-    """Return the same report with what was read under the verdict."""
-    return preceded(report, lambda _: reading.section())
 
 
 def _short(cell: str) -> str:

@@ -1,7 +1,7 @@
 """Reports without a sampler: exact draws stand in for its own."""
 
 import dataclasses
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from bayesmodels.posteriors import posterior, sampling
 from bayesmodels.posteriors.ladder import solved
 from bayesmodels.referee import EvidenceEstimate, Identity
 from bayesmodels.report import Report, approximation, belief_validation
+from bayesmodels.report.contents import contents as in_order
 from bayesmodels.report.html import set_in_html
 from tests.contract import cases
 
@@ -87,7 +88,7 @@ def report(prior, data, *, wrong=None, settings=None, source="made up", rows=Non
         settings=given,
         seconds={"posterior": 0.001, "sampling": 2.5},
         judge=belief_validation.judge,
-        contents=belief_validation.contents,
+        contents=partial(in_order, belief_validation),
         versions={"bayesmodels": bm.__version__, "python": "3.13.0"},
     )
 
@@ -336,7 +337,7 @@ def approximated(model, data, *, draws=400, chains=4, shift=0.3):
         settings=SETTINGS,
         seconds={"sampling": 1.0},
         judge=approximation.judge,
-        contents=approximation.contents,
+        contents=partial(in_order, approximation),
         versions={"bayesmodels": bm.__version__, "python": "3"},
     )
 

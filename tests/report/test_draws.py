@@ -9,7 +9,7 @@ import xarray as xr
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.report import Report, draws_validation, figures, tables
+from bayesmodels.report import Report, draws_validation, figures, sections, tables
 from tests.report.samples import DRAWS, HOSTILE
 
 
@@ -23,7 +23,7 @@ def test_draws_in_memory():
     assert isinstance(found, Report)
     assert repr(found) == f"Report('Two sets of draws', {found.outcome!r})"
     again = "report = bm.validate_draws(first, second, var_names=['mu'], level=0.05, tolerance=0.1)"
-    assert draws_validation.again(found) == again
+    assert sections.again(found) == again
     assert json.loads(json.dumps(found.to_dict()))["settings"] == {"level": 0.05, "tolerance": 0.1}
 
 
@@ -34,7 +34,7 @@ def test_files_are_named_in_the_call(tmp_path):
     assert draws_validation.same(found.comparison)
     assert found.sentences()[0].startswith("Both sets hold the same draws")
     assert eval(  # noqa: S307 - of our own words
-        draws_validation.again(found).removeprefix("report = "), {"bm": bm}
+        sections.again(found).removeprefix("report = "), {"bm": bm}
     ).names == (str(path), str(path))
 
 

@@ -1,5 +1,7 @@
 """Verdicts, reports, calibrations and closed forms in a notebook."""
 
+from functools import partial
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import bayesmodels as bm
 from bayesmodels.belief import notebook
 from bayesmodels.report import Report, model_validation
+from bayesmodels.report.contents import contents
 from tests.contract.test_notebook import Piece
 from tests.report.samples import HOSTILE, KINDS, SAMPLES
 
@@ -81,7 +84,7 @@ def test_a_closed_form_and_its_report():
         seconds={},
         versions={},
         judge=model_validation.judge,
-        contents=model_validation.contents,
+        contents=partial(contents, model_validation),
     )
     words = Piece(report._repr_html_()).words
     assert words.startswith("visits: ✓ agree")

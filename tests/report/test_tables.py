@@ -14,7 +14,7 @@ from tests.report.samples import DRAWS, HOSTILE, SAMPLES, column
 
 
 def glance(report):
-    return tables.glance(report.log_evidence, report.comparison, report.sampled)
+    return tables.glance(report)
 
 
 @pytest.mark.parametrize(
