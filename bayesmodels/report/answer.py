@@ -51,7 +51,7 @@ class Effect(NamedTuple):
         return self.mean * (self.scale or np.nan)
 
     @property
-    def told(self) -> bool:
+    def clear(self) -> bool:
         """Whether the interval leaves out zero."""
         return self.low > 0 or self.high < 0
 
@@ -132,7 +132,7 @@ def weights(report: Any) -> list[Effect]:
 
 def _weights(report: Any) -> list[str]:
     each, prob = weights(report), _percent(report.prob)
-    clear, unclear = [e for e in each if e.told], [e for e in each if not e.told]
+    clear, unclear = [e for e in each if e.clear], [e for e in each if not e.clear]
     of = "one weight" if len(each) == 1 else f"{len(each):,} weights"
     if not clear:
         return [f"No {prob} interval of {of} leaves out zero."] if each else []
@@ -260,9 +260,9 @@ def _confused(
     taken, every = np.zeros(number, dtype=np.intp), np.arange(number)
     try:
         for k in range(folds):
-            own = every % folds == k
-            rest, rows = rows_at(design, every[~own]), rows_at(design, every[own])
-            taken[own] = probabilities(rest, rows).argmax(-1)
+            fold = every % folds == k
+            rest, rows = rows_at(design, every[~fold]), rows_at(design, every[fold])
+            taken[fold] = probabilities(rest, rows).argmax(-1)
     except (DataError, PriorError) as error:
         return f"How well rows are classified is not known: {error}"
     counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
@@ -271,19 +271,19 @@ def _confused(
     return Confusion(tuple(labels), counts, by)
 
 
-def _classified(found: Confusion | str | None) -> list[str]:
-    if found is None or isinstance(found, str):
-        return [found] if found else []
-    counts, total = found.counts, int(found.counts.sum())
+def _classified(result: Confusion | str | None) -> list[str]:
+    if result is None or isinstance(result, str):
+        return [result] if result else []
+    counts, total = result.counts, int(result.counts.sum())
     right, often = int(counts.trace()), int(counts.sum(1).max())
     shares = f"{100 * right / total:.0f} %", f"{100 * often / total:.0f} %"
-    rows = f"Of {total:,} rows, each classified by {found.by}, {right:,} ({shares[0]})"
+    rows = f"Of {total:,} rows, each classified by {result.by}, {right:,} ({shares[0]})"
     guess = f"guessing the most frequent class is right of {often:,} ({shares[1]})"
     said = [f"{rows} get the class that they have; {guess}."]
     wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts)
     if wrong.any():
         c, d = np.unravel_index(wrong.argmax(), wrong.shape)
-        labels = found.labels[c], found.labels[d]
+        labels = result.labels[c], result.labels[d]
         of = f"{wrong[c, d]:,} of {counts[c].sum():,} rows"
         said.append(f"Most often confused: {labels[0]} taken for {labels[1]}, {of}.")
     return said

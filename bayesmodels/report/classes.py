@@ -127,8 +127,8 @@ def curve(feature: Feature, belief: Any) -> pd.DataFrame:
 def levels_shown(feature: Feature) -> NDArray[np.intp]:
     """Return which levels of a feature are drawn: all, or those that differ most."""
     mass = np.asarray(feature.mass)
-    apart = np.sort(np.argsort(-np.ptp(mass, axis=0), kind="stable")[:MOST_LEVELS])
-    return np.asarray(apart)
+    widest = np.sort(np.argsort(-np.ptp(mass, axis=0), kind="stable")[:MOST_LEVELS])
+    return np.asarray(widest)
 
 
 def draw_feature(
@@ -281,14 +281,14 @@ def _draw_boundary(
     axes: Axes,
     belief: Any,
     pair: Sequence[Feature],
-    found: tuple[list[Array], Array, Array],
+    result: tuple[list[Array], Array, Array],
     data: Any,
     prob: float = 0.89,
 ) -> None:
-    """Draw the regions that were found, and rows, if any, as points."""
+    """Draw the regions of classes, and rows, if any, as points."""
     from matplotlib.colors import to_rgb
 
-    (across, up), probability, certain = found
+    (across, up), probability, certain = result
     number = probability.shape[-1]
     colours = canvas.colours(number)
     image = 1 - 0.45 * (1 - probability @ np.array([to_rgb(colour) for colour in colours]))
@@ -307,8 +307,8 @@ def _draw_boundary(
     if data is not None:
         rows = Rows(belief, data)
         for c, colour in enumerate(colours):
-            own = {f.label: rows.values(f)[rows.codes == c] for f in pair}
-            canvas.points(axes, pd.DataFrame(own), colour)
+            members = {f.label: rows.values(f)[rows.codes == c] for f in pair}
+            canvas.points(axes, pd.DataFrame(members), colour)
     axes.set(xlim=ends[:2], ylim=ends[2:])
     axes.set_xlabel(printable((pair[0].label,), 40), parse_math=False)
     axes.set_ylabel(printable((pair[1].label,), 40), parse_math=False)
@@ -324,7 +324,7 @@ def plot_feature_ranking(table: pd.DataFrame, *, most: int = 20, axes: Axes | No
     Parameters
     ----------
     table : pandas.DataFrame
-        What `rank_features` found.
+        What `rank_features` returns.
     most : int, default 20
         How many features are drawn.
     axes : matplotlib Axes, optional

@@ -166,10 +166,10 @@ def _hypotheses_picture(report: Report, after: Any) -> Picture:
     shown, seen = _hypotheses(report.prior, after), _visits(after, report.sampled).mean(0)
     before, now = report.prior.mean()["h"], after.mean()["h"]
     axes = plot_hypotheses(report.prior, report.data, report.sampled, canvas.blank())
-    told = shown[np.argsort(-now[shown], kind="stable")][:_IN_WORDS]
+    words = shown[np.argsort(-now[shown], kind="stable")][:_IN_WORDS]
     each = "; ".join(
         f"{after.hypotheses[k]}: {before[k]:.4f} before, {now[k]:.4f} after, {seen[k]:.4f} visited"
-        for k in told
+        for k in words
     )
     left = len(now) - len(shown)
     more = f" {left:,} less probable hypotheses are not shown." if left else ""

@@ -40,7 +40,7 @@ def contents(kind: ModuleType, report: Report, command: str) -> tuple[Pairs, lis
         sections.pictures(drawn, kind.scalars(report), worst),
         kind.data_of(report),
         sections.methods(*kind.methods(report), scaled),
-        sections.made(report, command),
+        sections.provenance(report, command),
     ]
 
 

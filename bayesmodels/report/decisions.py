@@ -19,31 +19,31 @@ _PROBABILITIES = 4  # decimals
 _ROPE = "ROPE: the region of practical equivalence, in which a difference is too small to matter."
 
 
-def decision_section(found: Decision, prob: float = 0.89) -> Section:
+def decision_section(decision: Decision, prob: float = 0.89) -> Section:
     """Return what was decided in words, the groups side by side, and each two of them."""
-    values = found.table(prob)
+    values = decision.table(prob)
     low, high = values.columns[2:4]
     digits = [decimals_of(sd, 3) for sd in values["sd"]]
     losses = [decimals_of(max(loss, 1e-12), 3) for loss in values["expected_loss"]]
     names = {"mean": "mean", "sd": "sd", low: "from", high: "to"}
-    shown: list[Any] = [(head, name, found.quantity, digits) for name, head in names.items()]
+    shown: list[Any] = [(head, name, decision.quantity, digits) for name, head in names.items()]
     shown += [("best with probability", "best", "", _PROBABILITIES)]
     shown += [("expected loss", "expected_loss", "", losses)]
-    order = found.order
+    order = decision.order
     order.columns = order.columns.map(str)
     pairs = [(str(label), str(label), "is larger than", _PROBABILITIES) for label in order]
-    how = "numerical integration" if found.how == "quadrature" else "averages over draws"
+    how = "numerical integration" if decision.how == "quadrature" else "averages over draws"
     note = f"From, to: the equal-tailed {100 * prob:g} % interval. Worked out by {how}."
     parts: list[Shown] = [
-        " ".join(found.sentences(prob)),
+        " ".join(decision.sentences(prob)),
         Table("Groups", tuple(columns(values, *shown)), note),
         Table("Probability that one group is larger", tuple(columns(order, *pairs))),
     ]
-    if found.rope is not None:
-        ends, where = "{:g} to {:g}".format(*found.rope), ("below", "inside", "above")
+    if decision.rope is not None:
+        ends, where = "{:g} to {:g}".format(*decision.rope), ("below", "inside", "above")
         rope = [(name, name, f"the ROPE, {ends}", _PROBABILITIES) for name in where]
         caption = "Probability that a difference is too small to matter"
-        parts.append(Table(caption, tuple(columns(found.in_rope, *rope)), _ROPE))
+        parts.append(Table(caption, tuple(columns(decision.in_rope, *rope)), _ROPE))
     return Section("decision", "Decision", parts)
 
 

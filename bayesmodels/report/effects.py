@@ -87,12 +87,12 @@ def forest(each: Sequence[Effect], prob: float) -> list[Picture]:
     canvas.intervals(axes, table)
     one = shown[0].scale is not None
     axes.set_xlabel("effect of one standard deviation of the column" if one else "value")
-    told = "; ".join(map(str, shown[:_IN_WORDS]))
+    words = "; ".join(map(str, shown[:_IN_WORDS]))
     more = f"; and {len(each) - _IN_WORDS} more" if len(each) > _IN_WORDS else ""
     caption = f"Dots: posterior means. Lines: {100 * prob:g} % intervals."
     if len(each) > len(shown):
         caption += f" {len(each) - len(shown):,} more are not shown."
-    alt = f"Means with {100 * prob:g} % intervals: {told}{more}."
+    alt = f"Means with {100 * prob:g} % intervals: {words}{more}."
     return [canvas.picture("forest", "Forest plot", axes, table, caption, alt)]
 
 
@@ -126,16 +126,16 @@ def fitted(report: Any) -> list[Picture]:
     return [Picture("fitted", "Fitted against observed", panels, caption)]
 
 
-def confused(found: Confusion) -> Table:
+def confused(confusion: Confusion) -> Table:
     """Return how many rows of each class were taken for each class."""
-    names = list(map(str, found.labels))
+    names = list(map(str, confusion.labels))
     columns = [labels(names)]
-    for name, counts in zip(names, found.counts.T, strict=True):
+    for name, counts in zip(names, confusion.counts.T, strict=True):
         columns.append(Column(name, tuple(f"{n:,}" for n in counts), "taken for"))
-    right = found.counts.diagonal() / np.maximum(1, found.counts.sum(1))
+    right = confusion.counts.diagonal() / np.maximum(1, confusion.counts.sum(1))
     columns.append(Column("right", tuple(f"{100 * x:.0f} %" for x in right)))
     return Table(
         "Confusion matrix",
         tuple(columns),
-        f"Rows are the classes that rows have, each classified by {found.by}.",
+        f"Rows are the classes that rows have, each classified by {confusion.by}.",
     )

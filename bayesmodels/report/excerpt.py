@@ -84,8 +84,8 @@ def row_labels(data: Any, belief: Any) -> Sequence[Any] | None:
     return None if isinstance(data, Statistic) else _labels(_given(data, belief))
 
 
-def _labels(found: list[Given]) -> Sequence[Any]:
-    return next((g.rows for g in found if not isinstance(g.rows, range)), found[0].rows)
+def _labels(containers: list[Given]) -> Sequence[Any]:
+    return next((g.rows for g in containers if not isinstance(g.rows, range)), containers[0].rows)
 
 
 def in_short(value: object) -> str:

@@ -79,13 +79,13 @@ def _student(part: Any, place: tuple[Any, ...]) -> Any:
     kappa: the two laws differ by the factor sqrt(kappa + 1) in their scale.
     """
     law = part.marginals()["mu"]
-    given = dict(zip(("df", "loc", "scale"), law.args, strict=False)) | law.kwds
-    loc = np.asarray(given["loc"])
+    parameters = dict(zip(("df", "loc", "scale"), law.args, strict=False)) | law.kwds
+    loc = np.asarray(parameters["loc"])
     df, kappa = (  # of each class, or of each feature in it
         x.reshape(x.shape + (1,) * (loc.ndim - x.ndim)) if x.ndim else x
-        for x in map(np.asarray, (given["df"], part.kappa))
+        for x in map(np.asarray, (parameters["df"], part.kappa))
     )
-    all_of_it = (df, loc, np.asarray(given["scale"]) * np.sqrt(kappa + 1))
+    all_of_it = (df, loc, np.asarray(parameters["scale"]) * np.sqrt(kappa + 1))
     return stats.t(*(np.broadcast_to(x, loc.shape)[place] for x in all_of_it))
 
 
@@ -143,18 +143,18 @@ class Rows:
 
     def of_class(self, feature: Feature, c: int) -> tuple[Array, Array]:
         """Return the numbers of a feature in a class, and their weights."""
-        x, own = self.values(feature), self.codes == c
-        own &= np.isfinite(x)
-        return np.asarray(x[own], dtype=float), self.weights[own]
+        x, members = self.values(feature), self.codes == c
+        members &= np.isfinite(x)
+        return np.asarray(x[members], dtype=float), self.weights[members]
 
     def shares(self, feature: Feature, c: int) -> Array:
         """Return the shares of a feature's levels in the rows of a class; NaN without rows."""
-        x, own = self.values(feature), self.codes == c
+        x, members = self.values(feature), self.codes == c
         if x.ndim > 1:  # counts, which may be sparse
-            total = np.asarray(x[own].T @ self.weights[own]).ravel()
+            total = np.asarray(x[members].T @ self.weights[members]).ravel()
         else:
-            own &= np.isfinite(x) & (x >= 0)
-            codes = np.asarray(x[own], dtype=np.intp)
-            total = np.bincount(codes, self.weights[own], len(feature.levels))
+            members &= np.isfinite(x) & (x >= 0)
+            codes = np.asarray(x[members], dtype=np.intp)
+            total = np.bincount(codes, self.weights[members], len(feature.levels))
         with np.errstate(invalid="ignore"):
             return np.asarray(total / total.sum())

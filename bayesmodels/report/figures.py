@@ -134,8 +134,8 @@ def simultaneous_bound(size: int, probability: float, other: int | None = None) 
     """
     if other is None:
         return float(np.sqrt(np.log(2 / probability) / (2 * size)))
-    apart = np.sqrt((1 - np.log(probability)) * (size + other) / (2 * size * other))
-    return float(apart * other / (size + other))
+    bound = np.sqrt((1 - np.log(probability)) * (size + other) / (2 * size * other))
+    return float(bound * other / (size + other))
 
 
 def density(scalar: Scalar, *, kind: str = "exact") -> Panel:

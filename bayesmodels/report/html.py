@@ -220,13 +220,13 @@ class Report:
         return f"Report({self.title!r}, {self.outcome!r})"
 
 
-def on_draws(report: Report, outcome: Outcome, said: Sequence[str], **found: Any) -> Judged:
+def on_draws(report: Report, outcome: Outcome, said: Sequence[str], **values: Any) -> Judged:
     """Return a verdict that ends with one on draws, and what was found beside it."""
     verdict = report.comparison
     measured = verdict.measured()
     known = {
         "sentences": [*said, *verdict.findings],
-        **found,
+        **values,
         **{key: measured[key] for key in ("largest_z", "smallest_ess", "largest_r_hat")},
     }
     # The first finding is part of the verdict's sentence.
@@ -251,8 +251,8 @@ def styled(
     prob: float | None = None,
 ) -> Report:
     """Return a report with a title, notes and a width of intervals of one's own."""
-    given: dict[str, Any] = {"title": title, "notes": notes, "prob": prob}
-    changed = {key: value for key, value in given.items() if value is not None}
+    changes: dict[str, Any] = {"title": title, "notes": notes, "prob": prob}
+    changed = {key: value for key, value in changes.items() if value is not None}
     if prob is not None:
         proportion(prob, "prob")
     return replace(report, **changed) if changed else report

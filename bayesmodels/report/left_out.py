@@ -93,8 +93,8 @@ def whole_rows(report: Report) -> Array:
         logs, axis = np.asarray(each), str(each.dims[2])
         if axis.startswith("cell"):
             block = axis.removeprefix("cell").removeprefix("_")
-            given = Classified(prior.classes, prior.blocks, report.data)
-            rows, number = given.rows_of_cells(block), every.sizes["row"]
+            classified = Classified(prior.classes, prior.blocks, report.data)
+            rows, number = classified.rows_of_cells(block), every.sizes["row"]
             shape, pointers = (len(rows), number), np.arange(len(rows) + 1)
             add = csr_array((np.ones(len(rows)), rows, pointers), shape)
             logs = (logs.reshape(-1, len(rows)) @ add).reshape(*logs.shape[:2], number)

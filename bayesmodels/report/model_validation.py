@@ -87,10 +87,10 @@ def data_of(report: Report) -> Section:
 
 def methods(report: Report) -> sections.Methods:
     """Return what was done, in sentences, and the works cited."""
-    posterior, own = report.posterior, report.versions["bayesmodels"]
-    how = f"derived in closed form with bayesmodels {own}, and verified against PyMC's joint "
+    posterior, version = report.posterior, report.versions["bayesmodels"]
+    how = f"derived in closed form with bayesmodels {version}, and verified against PyMC's joint "
     if isinstance(posterior, Integrated):
-        how = f"integrated numerically with bayesmodels {own}. {posterior.explain()}"
+        how = f"integrated numerically with bayesmodels {version}. {posterior.explain()}"
     else:
         how += f"density at {posterior.verification.points} points."
     about = f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was {how}"

@@ -134,16 +134,16 @@ def _replicated(report: Report, name: str) -> Numbers:
 # --- panels ---------------------------------------------------------------------------------------
 
 
-def _bars(found: Counts, *, alone: bool) -> Panel:
+def _bars(tally: Counts, *, alone: bool) -> Panel:
     """Draw counts beside intervals of their replicates; a panel that is alone may be wide."""
-    shown = len(found.labels) - found.left
-    table = _beside(found.observed[:shown], found.replicated[:, :shown])
-    table.index = pd.Index([", ".join(label) for label in found.labels[:shown]], name=found.what)
-    names = [printable(label, 28 if alone else 18) for label in found.labels[:shown]]
-    width = canvas.WIDE if alone and found.wide else canvas.SIZE[0]
+    shown = len(tally.labels) - tally.left
+    table = _beside(tally.observed[:shown], tally.replicated[:, :shown])
+    table.index = pd.Index([", ".join(label) for label in tally.labels[:shown]], name=tally.what)
+    names = [printable(label, 28 if alone else 18) for label in tally.labels[:shown]]
+    width = canvas.WIDE if alone and tally.wide else canvas.SIZE[0]
     axes = canvas.axes_of((width, 0.7 + 0.32 * max(2, shown)))
     canvas.intervals(axes, table, names, bars="observed")
-    axes.set_xlabel(f"number of {found.what}" if found.what != "count" else "count")
+    axes.set_xlabel(f"number of {tally.what}" if tally.what != "count" else "count")
     within = int(table["observed"].between(table["low"], table["high"]).sum())
     each = "; ".join(
         f"{label}: {seen:,} observed, {low:,.0f} to {high:,.0f} predicted"
@@ -151,7 +151,7 @@ def _bars(found: Counts, *, alone: bool) -> Panel:
     )
     more = f"; and {shown - _IN_WORDS} more" if shown > _IN_WORDS else ""
     return canvas.panel(
-        found.title,
+        tally.title,
         axes,
         table,
         "Observed counts beside 89 % intervals of replicated data; "
@@ -165,9 +165,9 @@ def _beside(observed: Numbers, replicated: Numbers) -> pd.DataFrame:
     return pd.DataFrame({"observed": observed, "low": low, "median": middle, "high": high})
 
 
-def _density(found: Measured) -> Panel:
+def _density(column: Measured) -> Panel:
     """Draw how many numbers are in each bin, beside the same of their replicates."""
-    label, observed, flat = ", ".join(found.label), found.observed, found.replicated
+    label, observed, flat = ", ".join(column.label), column.observed, column.replicated
     rows = len(observed)
     flat = flat[:: max(1, len(flat) // REPLICATED)]
     ends = [*np.quantile(flat, [0.005, 0.995]), observed.min(), observed.max()]

@@ -197,23 +197,23 @@ def call(function: str, given: Sequence[str], settings: Mapping[str, Any]) -> st
 def again(report: Report) -> str:
     """Return the call that makes the same report again."""
     if report.first is None:
-        given = ["model"] if report.prior is None else ["prior", "data"]
-        return call("validate", given, report.settings)
-    given = list(map(repr, report.names)) if report.files else [*SIDES]
+        arguments = ["model"] if report.prior is None else ["prior", "data"]
+        return call("validate", arguments, report.settings)
+    arguments = list(map(repr, report.names)) if report.files else [*SIDES]
     if report.variables is not None:
-        given.append(f"var_names={list(report.variables)!r}")
-    return call("validate_draws", given, report.settings)
+        arguments.append(f"var_names={list(report.variables)!r}")
+    return call("validate_draws", arguments, report.settings)
 
 
-def made(report: Report, command: str) -> Section:
+def provenance(report: Report, command: str) -> Section:
     """Return how the report was made, and how to make it again: by a command line, or in Python.
 
     The call in Python needs what the reader has in a program: prior and data, a PyMC model, or two
     sets of draws that are in no file.
     """
-    given: Sequence[str] = ("model",) if report.prior is None else ("prior", "data")
+    arguments: Sequence[str] = ("model",) if report.prior is None else ("prior", "data")
     if report.first is not None:
-        given = () if report.files else SIDES
+        arguments = () if report.files else SIDES
     what = "" if report.first is None else ", the two sets of draws,"
     prior = "" if report.prior is None else f"prior = {in_short(report.prior)}"
     seed = report.settings.get("seed")
@@ -225,8 +225,8 @@ def made(report: Report, command: str) -> Section:
         else "With the same versions, this seed and the same kind of processor, another run draws "
         "the same numbers."
     )
-    names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in given)
-    yours = Markup(", with {}{} of your own program").format(names, what) if given else ""
+    names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in arguments)
+    yours = Markup(", with {}{} of your own program").format(names, what) if arguments else ""
     lines = ["import bayesmodels as bm", "", *(f"# {line}" for line in prior.splitlines())]
     program = "\n".join([*lines, again(report), 'report.to_html("report.html")'])
     facts = [

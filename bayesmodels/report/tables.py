@@ -91,8 +91,8 @@ def _parameters(prior: Any, posterior: Any, names: Names) -> list[Table]:
         variables, rows = _places(posterior, names, shape)
         result = [labels(rows)]
         for symbol in (symbol for symbol, x in after.items() if np.shape(x) == shape):
-            given = map(significant, np.broadcast_to(before[symbol], shape).flat)
-            known = tuple("flat" if cell == "–" else cell for cell in given)
+            cells = map(significant, np.broadcast_to(before[symbol], shape).flat)
+            known = tuple("flat" if cell == "–" else cell for cell in cells)
             result.append(Column("prior", known, symbol))
             result.append(numbers("posterior", after[symbol], symbol))
         flat = any("flat" in column.cells for column in result)
