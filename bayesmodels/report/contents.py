@@ -29,7 +29,7 @@ def report(kind: ModuleType, run: Run, **parts: Any) -> Report:
 def contents(kind: ModuleType, report: Report, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections, in their order."""
     rows = None if report.prior is None or report.exact is None else left_out(report)
-    scaled = _sensitivity(report)
+    scaled, (sentences, cited) = _sensitivity(report), kind.methods(report)
     drawn = [*kind.pictures(report), *(rows.pictures if rows else ())]
     worst = "|z|" if report.errors is None else "error"
     return kind.glance(report), [
@@ -39,7 +39,7 @@ def contents(kind: ModuleType, report: Report, command: str) -> tuple[Pairs, lis
         *scaled,
         sections.pictures(drawn, kind.scalars(report), worst),
         kind.data_of(report),
-        sections.methods(*kind.methods(report), scaled),
+        sections.methods(sentences, cited, scaled),
         sections.provenance(report, command),
     ]
 
