@@ -195,8 +195,8 @@ class Decision:
 
         joint, kind = self._groups.joint, f"eti{100 * prob:g}"
         low, high = joint.interval(proportion(prob, "prob"))
-        columns = {"mean": joint.mean(), "sd": joint.std(), f"{kind}_lb": low, f"{kind}_ub": high}
-        columns |= {"best": self.best, "expected_loss": self.expected_loss}
+        moments = {"mean": joint.mean(), "sd": joint.std(), f"{kind}_lb": low, f"{kind}_ub": high}
+        columns = {**moments, "best": self.best, "expected_loss": self.expected_loss}
         return pd.DataFrame(columns, index=index_of(self.labels))
 
     def sentences(self, prob: float = _PROB) -> list[str]:
