@@ -81,6 +81,7 @@ def test_bad_input_ends_with_2(args, words):
     assert words in " ".join(found.stderr.split())
 
 
+@pytest.mark.slow
 def test_what_no_prior_gives_may_be_asked_around_the_posterior():
     assert run("trial.py:flat", "--around", "posterior", "--n", "100").exit_code == 0
 

@@ -226,6 +226,7 @@ def test_the_report_is_written(folder, stand_in):
     assert "trial.py:model" in (folder / "out.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_draws_that_disagree_or_are_too_few_end_with_1(folder, stand_in):
     stand_in(shift=0.2)
     result = run("trial.py:model", "--sample", "--draws", "400")

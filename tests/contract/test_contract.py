@@ -39,6 +39,17 @@ def _case(request):
     return request.param
 
 
+# Cases of a family have laws of one kind: the fast suite looks at those of the first.
+EACH_LAW = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name_of(case), marks=pytest.mark.slow if number else ())
+        for family in FAMILIES
+        for number, case in enumerate(family)
+    ],
+)
+
+
 def assert_same(one, other, rtol=1e-12):
     """Compare two beliefs number by number: means, spreads and intervals."""
     if one == other:
@@ -273,6 +284,7 @@ def test_the_observed_rows_have_the_same_name_and_labels_everywhere(case):
 # --- laws and draws -------------------------------------------------------------------------------
 
 
+@EACH_LAW
 def test_marginals_integrate_to_one(case):
     """Piece by piece between quantiles, each of which holds the probability that it should."""
     levels = np.array([1e-3, 0.1, 0.5, 0.9, 1 - 1e-3])
@@ -296,6 +308,7 @@ def test_marginals_integrate_to_one(case):
             np.testing.assert_allclose(mass, inside, rtol=1e-8)
 
 
+@EACH_LAW
 def test_quantiles_invert_probabilities(case):
     for law in case.prior.update(case.data).marginals().values():
         for level in (1e-9, 1e-3, 0.2, 0.5, 0.99):
@@ -309,6 +322,7 @@ def test_quantiles_invert_probabilities(case):
             np.testing.assert_allclose(law.sf(law.isf(level)), level, rtol=1e-7)
 
 
+@EACH_LAW
 def test_exact_draws_follow_the_marginals(case):
     belief = case.prior.update(case.data)
     rng = np.random.default_rng(7)
@@ -370,6 +384,7 @@ def test_nothing_near_the_mode_is_denser(case):
         assert (belief.log_density(near) <= top + belief.log_density_rounding(mode)).all()
 
 
+@EACH_LAW
 def test_the_referee_agrees_with_exact_draws(case):
     belief = case.prior.update(case.data)
     verdict = bm.compare(belief, belief.to_datatree(draws=1500, rng=np.random.default_rng(10)))

@@ -7,7 +7,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.belief import notebook
-from tests.contract.cases import CASES
+from tests.contract.cases import FAMILIES
 from tests.report.samples import HOSTILE
 
 
@@ -42,7 +42,15 @@ class Piece(HTMLParser):
 PLAIN = {"div", "p", "ul", "li", "bdi", "table", "thead", "tbody", "tr", "th", "td"}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id.replace(" ", "-"))
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=pytest.mark.slow if number else ())
+        for family in FAMILIES
+        for number, case in enumerate(family)
+    ],
+    ids=lambda case: case.id.replace(" ", "-"),
+)
 def test_a_belief_shows_title_equations_and_summary(case):
     for belief in (case.prior, case.prior.update(case.data)):
         text = belief._repr_html_()

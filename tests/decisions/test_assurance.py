@@ -21,6 +21,7 @@ DESIGNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DESIGNS)
 def test_sums_are_what_simulation_finds(name):
     design, analysis, rule = DESIGNS[name]
@@ -41,6 +42,7 @@ def test_a_sum_worked_out_by_hand():
     assert found.loc[10, "probability"] == pytest.approx((11 - least) / 11, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_rows_that_are_no_counts_are_simulated():
     design = bm.NormalInverseGamma([0, 0.5], 50, 50, 50)
     found = bm.decisions.assurance(

@@ -18,6 +18,7 @@ MODULES = [
 
 
 SLOW = {
+    "bayesmodels.referee.calibration",
     "bayesmodels.posteriors.partial",  # samples
     "bayesmodels.report.validation",  # draws report pages
 }

@@ -43,6 +43,7 @@ def integrals(data, centre, strength, concentration):
     return np.log(total) + scale, mean / total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ANGLES.values(), ids=ANGLES)
 def test_an_integral_goes_once_around(case):
     posterior = bm.integrate(directions(*case), rng=1)
@@ -80,6 +81,7 @@ def test_two_angles_do_not_know_of_each_other():
     assert posterior.mean()["mu"] == pytest.approx([mean, mean], abs=1e-7)
 
 
+@pytest.mark.slow
 def test_a_conjugate_part_beside_an_angle_is_integrated_out():
     with pm.Model() as model:
         share, angle = pm.Beta("share", 2, 2), pm.VonMises("angle", 0, 1)
@@ -94,6 +96,7 @@ def test_no_closed_form_is_said_of_angles():
     assert "space of its own" not in refused.value.reason
 
 
+@pytest.mark.slow
 def test_what_is_the_same_of_angles_is_seen_all_around():
     def written_out(strength, beyond=0.0):
         with pm.Model() as model:
@@ -123,6 +126,7 @@ def test_points_of_a_circle_stay_on_it():
     assert CIRCLE.shift(np.array(np.pi - SMALL_TURN), 2 * SMALL_TURN) == pytest.approx(-np.pi)
 
 
+@pytest.mark.slow
 def test_bridge_sampling_goes_once_around():
     case = ANGLES["beside zero"]
     model = directions(*case)

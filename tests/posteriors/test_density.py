@@ -156,6 +156,7 @@ def test_only_what_may_change_is_frozen():
     assert ModelDensity(held).value({"x": np.zeros(4)})[0] == -2 * np.log(2 * np.pi)
 
 
+@pytest.mark.slow
 def test_an_integral_keeps_the_data_that_it_was_made_with():
     data = pytensor.shared(np.array([1.0, 2.0]), name="data")
     with pm.Model() as model:

@@ -42,7 +42,7 @@ def built(declare):
     return model
 
 
-@pytest.mark.parametrize("verb", [bm.exact, bm.integrate])
+@pytest.mark.parametrize("verb", [bm.exact, pytest.param(bm.integrate, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("declare", MODELS)
 def test_evidence_and_probabilities_are_those_of_the_whole_sum(declare, verb):
     posterior = verb(built(declare), rng=RNG)

@@ -151,7 +151,8 @@ def test_what_is_solved_is_read_in_one_way(build, rung):
         assert np.isfinite(found.log_evidence)
 
 
-@pytest.mark.parametrize("build", [bounded, pytest.param(switched, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("build", [bounded, switched])
 def test_a_model_is_as_good_as_its_posterior(build):
     model = build()
     tree = bm.sample(model, rng=1)
@@ -164,6 +165,7 @@ def test_a_model_is_as_good_as_its_posterior(build):
     assert "do not come from the integrated law" in bm.compare(model, wrong).sentence()
 
 
+@pytest.mark.slow
 def test_errors_of_the_law_are_reckoned_with():
     """What is off by no more than the law itself may be is no evidence against draws."""
     law = bm.integrate(bounded(), rng=1)

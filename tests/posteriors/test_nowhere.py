@@ -125,6 +125,7 @@ def test_what_is_no_number_is_named_with_its_place(solve, build, words):
 # --- priors that can't be drawn from --------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_prior_that_cannot_be_drawn_from_is_integrated_and_compared():
     def declare():
         variance = pm.InverseGamma("variance", 0.001, 0.001)

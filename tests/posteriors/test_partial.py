@@ -144,6 +144,7 @@ def test_shares_rates_and_variances_beside_each_other():
     assert draw["parts"].sum(-1) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_prior_that_depends_on_the_block_moves_into_the_potential():
     with pm.Model() as model:
         mean = pm.Normal("mean", 0.0, 3.0)

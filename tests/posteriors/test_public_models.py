@@ -17,6 +17,7 @@ from bayesmodels.numerics.islands import framed
 ROWS = np.random.default_rng(20261127).normal(size=12)
 
 
+@pytest.mark.slow
 def test_a_name_is_a_name_though_numpy_may_read_it_as_a_type():
     def integrated(name):
         with pm.Model() as model:
@@ -56,6 +57,7 @@ def test_a_flat_prior_is_no_slope():
     assert bm.exact(model, partial=True, rng=1).integrated == ("level",)
 
 
+@pytest.mark.slow
 def test_a_variable_without_elements_stays():
     with pm.Model() as model:
         noise = pm.HalfNormal("noise", 1.0)
@@ -129,6 +131,7 @@ def test_of_a_differential_equation_there_is_a_reason():
             verb(model, seconds=2, rng=1)
 
 
+@pytest.mark.slow
 def test_a_number_that_is_a_place_has_no_place_beyond_an_array():
     """As the states of a hidden chain with a law of one's own, of which no range is known."""
     with pm.Model() as model:
@@ -182,6 +185,7 @@ def test_the_steps_of_a_loop_are_not_compiled():
     assert posterior.log_evidence + constant == pytest.approx(expected, abs=5e-3)
 
 
+@pytest.mark.slow
 def test_a_frame_of_a_sliver_is_narrowed():
     """Its points have a covariance whose least root is next to nothing, or below it."""
 

@@ -78,6 +78,7 @@ def test_variables_can_be_left_out():
     assert list(tree.posterior.data_vars) == ["odds"]
 
 
+@pytest.mark.slow
 def test_without_a_closed_form_pymc_samples_and_the_reason_is_logged(monkeypatch, caplog):
     given = {}
 

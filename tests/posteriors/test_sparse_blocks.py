@@ -99,7 +99,9 @@ def row(posterior, values):
     return np.concatenate([np.ravel(values[name]) for name in posterior.dims])
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n == "chain" else pytest.mark.slow) for n in CASES]
+)
 def test_sparse_blocks_are_what_dense_algebra_gives(name):
     build, priors, seen, y = CASES[name]
     with pm.Model() as model:
@@ -129,6 +131,7 @@ def test_a_chain_is_read_off_few_slopes():
     assert bm.exact(model, rng=1).blocks[0].root.nnz == 2 * N - 1
 
 
+@pytest.mark.slow
 def test_steps_and_noise_of_one_unknown_variance():
     with pm.Model() as model:
         variance = pm.InverseGamma("variance", 3, 2)
@@ -212,6 +215,7 @@ def test_what_would_fill_up_is_refused_before_it_takes_memory():
         bm.exact(model, rng=1)
 
 
+@pytest.mark.slow
 def test_a_mean_of_very_many_groups_costs_what_they_cost():
     with pm.Model() as model:
         mean = pm.Normal("mean", 0, 10)

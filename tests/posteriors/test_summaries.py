@@ -88,6 +88,7 @@ def test_what_is_linear_in_normal_elements_has_their_law(known):
     assert table.loc["three"].to_list() == pytest.approx([3.0, 0.0, 3.0, 3.0])
 
 
+@pytest.mark.slow
 def test_numbers_in_an_order_have_intervals_from_draws():
     with pm.Model() as model:
         cuts = pm.Normal("cuts", 0, 2, shape=2, transform=ordered, initval=[-1, 1])
@@ -102,6 +103,7 @@ def test_numbers_in_an_order_have_intervals_from_draws():
         assert np.abs(found - right).max() < off.max() < 0.2
 
 
+@pytest.mark.slow
 def test_one_variable_without_moments_leaves_the_others_theirs():
     with pm.Model() as model:
         pm.Cauchy("wild", 0, 1)

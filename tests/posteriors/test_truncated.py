@@ -134,6 +134,7 @@ def test_one_law_for_each_value_of_a_finite_variable():
     assert posterior.mean()["shift"][1] == pytest.approx(parts[1][0] / whole, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ends", "lengths"),
     [((0, 50), (7,)), ((0.5, np.inf), (7,)), ((-3, 3), (3, 4))],
@@ -158,6 +159,7 @@ def test_partial_keeps_a_scale_on_an_interval_and_its_transform(ends, lengths):
     assert mean == pytest.approx(total / (precision + 0.01), rel=1e-10)
 
 
+@pytest.mark.slow
 def test_a_truncated_law_given_the_rest_is_not_integrated_out():
     @opened
     def build():

@@ -196,6 +196,7 @@ def test_with_one_unknown_scale(precision):
     assert found.families["e"] == "StudentT"
 
 
+@pytest.mark.slow
 def test_given_finite_variables_laws_are_mixtures():
     with pm.Model() as model:
         k = pm.Bernoulli("k", 0.4)
@@ -298,6 +299,7 @@ def test_what_is_not_normal_remains_as_it_was():
     np.testing.assert_allclose(found["sd"], np.sqrt(np.diag(cov)), rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_start_that_is_given_is_kept():
     with pm.Model() as model:
         e = pm.ZeroSumNormal("e", sigma=1, shape=4, initval=np.array([3.0, -1, -1, -1]))
@@ -316,6 +318,7 @@ def test_new_data_have_draws_under_the_same_name():
     np.testing.assert_allclose(found.sum(-1), 0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_wrong_sigma_is_told():
     found, slip = bm.exact(one_factor(), rng=1), bm.exact(one_factor(0.5), rng=1)
     assert bm.compare(found, found.to_datatree(1000, rng=2)).outcome == "agree"

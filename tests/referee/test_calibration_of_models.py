@@ -100,6 +100,7 @@ def law_of(data, weight=1.0):
     return np.ravel(law.parameters)
 
 
+@pytest.mark.slow
 def test_the_posterior_follows_the_data_that_are_held():
     rows = len(COUNTS)
     alone = [2 + COUNTS.sum() + rows, 1 + rows]
@@ -133,6 +134,7 @@ def test_draws_follow_data_that_change(rung):
         assert 0.03 < drawn["noise"].mean() < 0.15
 
 
+@pytest.mark.slow
 def test_data_for_which_the_integral_does_not_settle_are_left_to_the_sampler(monkeypatch):
     def unsettled(*_, **__):
         raise bm.NotConjugate("it has not settled.")
@@ -390,7 +392,13 @@ def test_what_cannot_be_simulated_is_refused_in_words(build, settings, error, wo
         bm.calibrate(build(), n=100, rng=1, **settings)
 
 
-@pytest.mark.parametrize("build", [next_to_nothing, around_its_mean, lagged])
+@pytest.mark.parametrize(
+    "build",
+    [
+        around_its_mean,
+        *(pytest.param(b, marks=pytest.mark.slow) for b in (next_to_nothing, lagged)),
+    ],
+)
 def test_around_the_posterior_no_draw_of_the_prior_is_needed(build):
     found = bm.calibrate(build(), n=100, draws=20, rng=1, around="posterior")
     assert (found.outcome, found.method) == ("agree", "exact")

@@ -60,6 +60,7 @@ def test_false_alarms_stay_near_the_level(rho):
     assert sum(wrong) <= 10
 
 
+@pytest.mark.slow
 def test_resampled_draws_tell_as_much_as_the_different_ones():
     """Copies that are no neighbours raised an alarm in half of such runs against a law."""
     rng, law = np.random.default_rng(41), {"x": stats.norm()}

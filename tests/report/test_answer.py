@@ -27,7 +27,11 @@ def told(name):
         ("regression", "89 % intervals leave out zero for 4 of 6 weights."),
         ("regression", "Not told from zero: w[gnp_deflator], w[unemployed]."),
         ("number_game", "Most probable values of h: powers of 2 minus 32 (0.574)"),
-        ("fitness", "Nothing tells the classes apart. Their probabilities by size: 0.63, 0.37."),
+        pytest.param(
+            "fitness",
+            "Nothing tells the classes apart. Their probabilities by size: 0.63, 0.37.",
+            marks=pytest.mark.slow,
+        ),
         ("courses", "Largest effects of one standard deviation of a column, in log odds: "),
         ("mixed", "With 89 % intervals: rate[old] 2.75 (1.57 to 4.19)"),
     ],

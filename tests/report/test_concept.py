@@ -59,6 +59,7 @@ def test_two_best_hypotheses_are_no_plug_in():
     assert "no line for the most probable hypothesis" in picture.caption
 
 
+@pytest.mark.slow
 def test_a_report_of_hypotheses():
     report = SAMPLES["number_game"]()
     drawn = pictures(report)

@@ -109,6 +109,7 @@ def test_heavy_tails_and_unbounded_densities_can_be_drawn():
     assert all(len(pictures(report)[0].panels) for report in (heavy, spiked))
 
 
+@pytest.mark.slow
 def test_more_draws_than_a_line_can_show_make_no_larger_file():
     report = samples.report(bm.BetaBernoulli(1, 1), [1, 0], settings={"draws a chain": 10_000})
     assert sum(len(p.svg) for picture in pictures(report) for p in picture.panels) < 400_000

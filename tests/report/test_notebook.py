@@ -91,6 +91,7 @@ def test_a_closed_form_and_its_report():
     assert report.sentences()[1] in words
 
 
+@pytest.mark.slow
 def test_a_part_of_a_closed_form():
     with pm.Model() as model:
         mu = pm.Normal("mu")
