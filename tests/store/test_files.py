@@ -168,7 +168,7 @@ def test_kill_9_leaves_the_old_file_or_the_new_one(tmp_path):
     found = json.loads(run.stdout.splitlines()[-1])
     assert found["whole"] == found["killed"] == 100
     assert found["while writing"] >= 25, "most kills must not hit a pause"
-    assert found["whole, written in place"] < 20, "the check must see what is cut off"
+    assert found["whole, written in place"] < 40, "the check must see what is cut off"
 
 
 ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # forking wants a single thread
