@@ -1,4 +1,4 @@
-"""Algebra against PyMC on random priors and data sets: small rows, wild scales."""
+"""Algebra against PyMC on a thousand random priors and data sets: small rows, wild scales."""
 
 from math import prod
 
@@ -12,7 +12,7 @@ from bayesmodels.belief.reading import levels
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmodels.NumericsWarning")
 
 CHECKS = 3  # in one test
-TESTS = 17  # of each model
+TESTS = 34  # of each model
 FEWER_TESTS = 6  # of models that take seconds to compile
 
 
