@@ -21,7 +21,7 @@ from bayesmodels.report.figures import Scalar
 from bayesmodels.report.html import Judged, Report, on_draws
 from bayesmodels.report.page import Pairs, Section
 from bayesmodels.report.run import Run
-from bayesmodels.report.sections import SIDES
+from bayesmodels.report.sections import IN_MEMORY, SIDES
 
 _GROUPS = ("posterior", "sample_stats")  # of which the page tells
 
@@ -221,29 +221,26 @@ def _distribution_function(pair: Pair, level: float) -> Panel:
 
 def validated(first: Any, second: Any, var_names: Sequence[str] | None, run: Run) -> dict[str, Any]:
     """Read two sets of draws, and compare them; return parts of a report."""
-    paths = [isinstance(given, str | os.PathLike) for given in (first, second)]
+    paths = [given if isinstance(given, str | os.PathLike) else None for given in (first, second)]
     sides = run.timed(
         "reading",
         "reading draws",
         lambda: [
-            _read(given, which) if path else given
+            given if path is None else _read(path, which)
             for given, which, path in zip((first, second), SIDES, paths, strict=True)
         ],
     )
     words = "comparing draws"
     result = run.timed("comparison", words, compare, *sides, **run.settings, var_names=var_names)
-    called = [
-        str(given) if path else "draws in memory"
-        for given, path in zip((first, second), paths, strict=True)
-    ]
+    called = tuple(IN_MEMORY if path is None else str(path) for path in paths)
     return {
         "title": "Two sets of draws",
-        "names": (called[0], called[1]),
+        "names": called,
         "comparison": result,
         "first": _tree(sides[0]),
         "second": _tree(sides[1]),
         "variables": None if var_names is None else tuple(var_names),
-        "files": all(paths),
+        "files": None if None in paths else called,
     }
 
 

@@ -86,8 +86,8 @@ class Report:
         Exact and MCMC draws with the same groups.
     first, second : xarray.DataTree
         The two sets of draws; `sample_stats` too, where there are any.
-    names, variables, files : (str, str), tuple of str or None, bool
-        What the sets are called; what was compared, if it was chosen; whether both were files.
+    names, variables, files : (str, str), tuple of str or None, (str, str) or None
+        What the sets are called; what was compared, if it was chosen; the paths, if both are files.
     outcome : {"agree", "disagree", "inconclusive"}
         The verdict over all layers: identity first, then draws.
     said, further, table, known
@@ -122,7 +122,7 @@ class Report:
     second: Any = None
     names: tuple[str, str] = ("", "")
     variables: tuple[str, ...] | None = None
-    files: bool = False
+    files: tuple[str, str] | None = None
     outcome: Outcome = field(init=False)
     said: Sequence[str] = field(init=False)
     further: Sequence[str] = field(init=False)

@@ -60,8 +60,8 @@ MOST_SCALED = 200
 JUDGED, MEASURED = (PYMC, RHAT, ARVIZ, HOLM), (PYMC, RHAT, ARVIZ, LAPLACE)
 """What is cited where draws were compared with a closed form, or an approximation with draws."""
 
-SIDES = ("first", "second")
-"""Of two sets of draws."""
+SIDES, IN_MEMORY = ("first", "second"), "draws in memory"
+"""Of two sets of draws: which they are, and what one that is no file is called."""
 
 type Methods = tuple[Sequence[str], Sequence[str]]
 """What was done, in sentences, and the works that they cite by number."""
@@ -194,14 +194,22 @@ def call(function: str, given: Sequence[str], settings: Mapping[str, Any]) -> st
     return f"report = bm.{function}({', '.join([*given, *named])})"
 
 
+def _of_the_reader(report: Report) -> tuple[str, ...]:
+    """Return the names of what the call needs from the reader's own program."""
+    if report.first is not None:
+        return () if report.files else SIDES
+    return ("model",) if report.prior is None else ("prior", "data")
+
+
 def again(report: Report) -> str:
     """Return the call that makes the same report again."""
+    arguments = [*_of_the_reader(report), *map(repr, report.files or ())]
     if report.first is None:
-        arguments = ["model"] if report.prior is None else ["prior", "data"]
         return call("validate", arguments, report.settings)
-    arguments = list(map(repr, report.names)) if report.files else [*SIDES]
     if report.variables is not None:
         arguments.append(f"var_names={list(report.variables)!r}")
+    if report.names != (report.files or (IN_MEMORY, IN_MEMORY)):
+        arguments.append(f"names={report.names!r}")
     return call("validate_draws", arguments, report.settings)
 
 
@@ -211,9 +219,7 @@ def provenance(report: Report, command: str) -> Section:
     The call in Python needs what the reader has in a program: prior and data, a PyMC model, or two
     sets of draws that are in no file.
     """
-    arguments: Sequence[str] = ("model",) if report.prior is None else ("prior", "data")
-    if report.first is not None:
-        arguments = () if report.files else SIDES
+    arguments = _of_the_reader(report)
     what = "" if report.first is None else ", the two sets of draws,"
     prior = "" if report.prior is None else f"prior = {in_short(report.prior)}"
     seed = report.settings.get("seed")

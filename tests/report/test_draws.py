@@ -33,9 +33,10 @@ def test_files_are_named_in_the_call(tmp_path):
     found = bm.validate_draws(path, str(path), var_names=["mu", "sigma2"])
     assert draws_validation.same(found.comparison)
     assert found.sentences()[0].startswith("Both sets hold the same draws")
-    assert eval(  # noqa: S307 - of our own words
-        sections.again(found).removeprefix("report = "), {"bm": bm}
-    ).names == (str(path), str(path))
+    named = bm.validate_draws(path, path, names=("its first", "its second"))
+    for report, names in ((found, (str(path), str(path))), (named, ("its first", "its second"))):
+        call = sections.again(report).removeprefix("report = ")
+        assert eval(call, {"bm": bm}).names == names  # noqa: S307 - of our own words
 
 
 def test_the_table_has_both_sets_side_by_side():
