@@ -12,6 +12,7 @@ from scipy.special import multigammaln
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.entries import inverse_wishart_entry, variance_gamma
+from bayesmodels.numerics.law import Law
 from bayesmodels.numerics.laws import element, inverse_gamma
 from bayesmodels.numerics.special import log_gamma_ratio
 from bayesmodels.numerics.triangular import half_log_det, solve_lower
@@ -74,7 +75,7 @@ def log_density_constant(df: ArrayLike, scale_root: Array) -> Array:
     return df * log_det - multigammaln(df / 2, width)
 
 
-class SymmetricMatrixLaw:
+class SymmetricMatrixLaw(Law):
     """The law of every entry of a symmetric random matrix, used like a frozen SciPy law.
 
     `diagonal` is the law of its entries on the diagonal, of shape (batch..., D), and `pairs` that
@@ -92,10 +93,6 @@ class SymmetricMatrixLaw:
     def mean(self) -> Array:
         """Return the mean of every entry."""
         return self._matrix(self._diagonal.mean(), self._pairs.mean())
-
-    def var(self) -> Array:
-        """Return the variance of every entry."""
-        return self._matrix(self._diagonal.var(), self._pairs.var())
 
     def std(self) -> Array:
         """Return the standard deviation of every entry."""
@@ -118,21 +115,17 @@ class SymmetricMatrixLaw:
         """Return the probability of a value above x."""
         return self._at("sf", x)
 
-    def pdf(self, x: ArrayLike) -> Array:
-        """Return the density."""
-        return np.exp(self.logpdf(x))
-
     def logpdf(self, x: ArrayLike) -> Array:
         """Return the log density."""
         return self._at("logpdf", x)
 
     def ppf(self, q: ArrayLike) -> Array:
         """Return the value below which lies the probability q."""
-        return self._quantile("ppf", q)
+        return self._levels("ppf", q)
 
     def isf(self, q: ArrayLike) -> Array:
         """Return the value above which lies the probability q."""
-        return self._quantile("isf", q)
+        return self._levels("isf", q)
 
     def entry(self, at: tuple[int, ...]) -> Any:
         """Return the law of a single entry, at the cost of one."""
@@ -165,7 +158,7 @@ class SymmetricMatrixLaw:
             result[..., self._columns, self._rows] = of_pairs(upper)
         return result
 
-    def _quantile(self, verb: str, q: ArrayLike) -> Array:
+    def _levels(self, verb: str, q: ArrayLike) -> Array:
         q = np.asarray(q, dtype=float)
         if any(length > 1 for length in q.shape[-2:]):
             raise DataError(
