@@ -18,13 +18,13 @@ from scipy.special import expit, logit
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.law import Law, increasing_root
+from bayesmodels.numerics.panels import nodes
 
 Rise = Callable[[Array], tuple[Array, Array]]
 """From s to L(s) and its slope."""
 
 _LOWEST = 745.0  # exp(-745) is the smallest number
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-_FEWER = np.polynomial.legendre.leggauss(12)
+_NODES, _FEWER = 16, 12  # of a panel, and of the rule that tells the error
 # Where panels end: by how much L has fallen, and distances at which an exponential may bend it.
 _LEVELS = np.concatenate([np.arange(1, 13) ** 2 / 2, np.arange(84.0, _LOWEST, 12.0), [_LOWEST]])
 _FLAT = np.exp(np.arange(-33.0, 0, 8))  # the same beyond all bends, where exponentials set in
@@ -155,17 +155,16 @@ class LogConcave(Law):
             self.error = float(np.abs(rough / self._total - 1))
             self._moments()
 
-    def _points(self, left: Array, right: Array, rule: Any) -> tuple[Array, Array]:
-        """Return points of panels along a last axis, and what each stands for."""
-        half = (right - left)[..., None] / 2
-        s = left[..., None] + half * (1 + rule[0])
-        return s, half * rule[1] * np.exp(self._rise(s)[0])
+    def _points(self, left: Array, right: Array, count: int = _NODES) -> tuple[Array, Array]:
+        """Return points of panels along a last axis, and the mass that each stands for."""
+        s, weight = nodes(left, right, count)
+        return s, weight * np.exp(self._rise(s)[0])
 
-    def _integral(self, left: Array, right: Array, rule: Any = (_NODES, _WEIGHTS)) -> Array:
-        return np.asarray(self._points(left, right, rule)[1].sum(-1))
+    def _integral(self, left: Array, right: Array, count: int = _NODES) -> Array:
+        return np.asarray(self._points(left, right, count)[1].sum(-1))
 
     def _moments(self) -> None:
-        s, weights = self._points(self._edges[:-1], self._edges[1:], (_NODES, _WEIGHTS))
+        s, weights = self._points(self._edges[:-1], self._edges[1:])
         some = weights > 0
         weights = weights[some] / self._total
         gap = self._on.shift(self.peak, s[some])

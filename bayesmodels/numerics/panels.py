@@ -9,6 +9,7 @@ are smooth. Many problems are integrated at once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from numpy.polynomial.legendre import leggauss, legvander
 from bayesmodels.errors import PriorError, warn
 from bayesmodels.numerics import Array
 
-_ROOTS, _WEIGHTS = leggauss(20)
+_rule = cache(leggauss)
+_ROOTS, _WEIGHTS = _rule(20)
 _SOME = slice(0, None, 2)  # nodes of a coarser rule within
 _COARSE = np.linalg.solve(legvander(_ROOTS[_SOME], 9).T, 2.0 * (np.arange(10) == 0))
 _TAILS = (0.15, 1e-3, 1e-8, 1e-30, 1e-200)
@@ -26,6 +28,20 @@ _HALVINGS, _ROUGH, _SAID, USELESS = 24, 1e-9, 1e-8, 1e-6
 _NOTHING = 1e-290
 _FAR = 1.25  # ratio of the ends of a panel of the logarithm
 _LEAST = 2.3e-308  # stands for quantiles that are rounded to 0
+
+
+def nodes(low: Array, high: Array, count: int) -> tuple[Array, Array]:
+    """Return Gauss-Legendre nodes between ends, along a last axis, and their weights.
+
+    Examples
+    --------
+    >>> x, weight = nodes(np.array(0.0), np.array(3.0), 2)
+    >>> (weight * x**2).sum().round(12)
+    np.float64(9.0)
+    """
+    roots, weights = _rule(count)
+    half = (high - low)[..., None] / 2
+    return low[..., None] + half * (1 + roots), half * weights
 
 
 def quantiles(law: Any) -> Array:

@@ -28,6 +28,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.input.containers import read
 from bayesmodels.input.domains import adding_up, finite, fractions, positive, probabilities
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.panels import nodes
 from bayesmodels.numerics.special import HALF_LOG_2PI
 
 _BLOCK = 1 << 16  # numbers at a time: little memory, near the processor
@@ -37,7 +38,7 @@ _FAR = 1e-10  # of the distance between means: points around a narrower class wo
 
 # Panels of the quadrature end at these distances from each class's mean, in its own sd.
 _ENDS = np.array([-9, -5, -3, -1.5, 0, 1.5, 3, 5, 9])
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_NODES = 16  # of a panel
 
 
 def mutual_information(
@@ -158,7 +159,7 @@ def _in_blocks(
     draws, features = len(pi), inner[1]
     cost = classes * int(np.prod(inner[2:]))
     if function is _of_normals:
-        cost *= classes * _ENDS.size * _NODES.size
+        cost *= classes * _ENDS.size * _NODES
     wide = max(1, min(features, _BLOCK // max(1, cost)))
     deep = max(1, _BLOCK // max(1, cost * wide))
     result = np.empty((draws, features))
@@ -197,9 +198,9 @@ def _of_normals(pi: Array, mu: Array, sigma2: Array) -> Array:
         )
     ends = np.moveaxis(mu[..., None] + sigma[..., None] * _ENDS, -3, -2)  # (n, F, C, ends)
     ends = np.sort(ends.reshape(*ends.shape[:-2], -1), axis=-1)
-    middle, half = (ends[..., 1:] + ends[..., :-1]) / 2, (ends[..., 1:] - ends[..., :-1]) / 2
-    x = (middle[..., None] + half[..., None] * _NODES).reshape(*middle.shape[:-1], -1)
-    weight = (half[..., None] * _WEIGHTS).reshape(x.shape)
+    x, weight = (
+        part.reshape(*ends.shape[:-1], -1) for part in nodes(ends[..., :-1], ends[..., 1:], _NODES)
+    )
     with np.errstate(over="ignore", divide="ignore"):  # far from a class its density is zero
         z = (x[:, None] - mu[..., None]) / sigma[..., None]
         log_prior = np.log(pi)[..., None, None]
