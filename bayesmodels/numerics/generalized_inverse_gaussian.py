@@ -26,7 +26,7 @@ from scipy.special import logsumexp
 
 from bayesmodels.errors import PriorError
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.law import Law, by_element
+from bayesmodels.numerics.law import Law, by_element, increasing_root
 from bayesmodels.numerics.log_concave import LINE, LogConcave
 from bayesmodels.numerics.special import log1p_minus
 
@@ -204,9 +204,10 @@ def _end(order: Array, omega: Array, level: Array | float) -> Array:
         along = np.log1p(share + along)
     either = 2 * np.arcsinh(np.sqrt(level / 2) / _root_delta(order, omega))
     y = np.minimum(np.where(order < 0, against, along), either)
-    for _ in range(5):  # from outside: Newton's steps on a concave function all go inwards
-        y = y - (_log_height(order, omega, y) + level) / _slope(order, omega, y)
-    return y
+    # From outside: Newton's steps on a concave function all go inwards.
+    return increasing_root(
+        lambda y: (-_log_height(order, omega, y) - level, -_slope(order, omega, y)), 0 * y, y, y
+    )
 
 
 def _moments(order: Array, omega: Array, root: Array) -> Array:
