@@ -22,6 +22,7 @@ from bayesmodels.numerics.lattice import (
     cubic,
     with_digits,
 )
+from bayesmodels.numerics.law import increasing_root
 
 Logs = Callable[[Array], Array]
 """From points (n, d) to log values, minus infinity where there is no number."""
@@ -288,14 +289,14 @@ def wider(lattice: Lattice) -> Frame:
 
 def _as_wide(frame: Frame, widths: Array) -> Frame:
     """Return a frame that is stretched to some half widths along its axes, in sds."""
-    stretch = frame.stretch.copy()
-    for axis in np.flatnonzero(widths > _WIDE):
-        low, high = 0.0, 20.0
-        for _ in range(60):
-            a = (low + high) / 2
-            low, high = (a, high) if np.arcsinh(a * widths[axis]) / a > _TARGET else (low, a)
-        stretch[axis] = max(stretch[axis], high)
-    return replace(frame, stretch=stretch)
+    wide = np.maximum(widths, _WIDE)
+
+    def short(a: Array) -> tuple[Array, Array]:
+        reach = np.arcsinh(a * wide) / a
+        return _TARGET - reach, (reach - wide / np.hypot(1.0, a * wide)) / a
+
+    root = increasing_root(short, np.zeros(()), np.full((), 20.0), np.ones(len(wide)))
+    return replace(frame, stretch=np.maximum(frame.stretch, np.where(widths > _WIDE, root, 0.0)))
 
 
 def shares(islands: Sequence[Island], x: Array) -> Array:

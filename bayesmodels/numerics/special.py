@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, gammainc, gammaincinv, gammaln
 
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.law import increasing_root
 
 HALF_LOG_2PI = 0.9189385332046727
 _SERIES_FROM, _LEAST = 16.0, 1e-300
@@ -257,23 +258,22 @@ def _far_below(a: Array, x: Array) -> tuple[NDArray[np.bool_], Array]:
 def lower_gamma_inverse(a: ArrayLike, p: ArrayLike) -> Array:
     """Return x with ``lower_gamma(a, x) == p``."""
     a, p = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(p, dtype=float))
-    x = np.asarray(gammaincinv(a, p))
+    x = np.array(gammaincinv(a, p))
     rough = (a > _TEMME_FROM) & (p > 0) & (p < _FOUR_DEVIATIONS)
     if not rough.any():
         return x
-    a_, p_, at = a[rough], p[rough], x[rough]
-    for _ in range(_NEWTON):  # of ln P, which is concave: from a start within a deviation or so
-        value = lower_gamma(a_, at)
-        slope = np.exp(log_gamma_kernel(at, a_)) / at
-        at = at - value * np.log(value / p_) / slope
-    x = x.copy()
-    x[rough] = at
+    a, log_p = a[rough], np.log(p[rough])
+
+    def short(x: Array) -> tuple[Array, Array]:  # of ln P, which is concave
+        log = log_lower_gamma(a, x)
+        return log - log_p, np.exp(log_gamma_kernel(x, a) - log) / x
+
+    x[rough] = increasing_root(short, 0 * a, a, x[rough])
     return x
 
 
 _TEMME_FROM = 1e5
 _FOUR_DEVIATIONS = 1e-4  # and a bit: below it SciPy's inverse inherits the error
-_NEWTON = 8
 
 
 def log_dirichlet_density(gaps: ArrayLike, log_theta: ArrayLike, alpha: ArrayLike) -> Array:
