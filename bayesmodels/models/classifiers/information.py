@@ -198,9 +198,8 @@ def _of_normals(pi: Array, mu: Array, sigma2: Array) -> Array:
         )
     ends = np.moveaxis(mu[..., None] + sigma[..., None] * _ENDS, -3, -2)  # (n, F, C, ends)
     ends = np.sort(ends.reshape(*ends.shape[:-2], -1), axis=-1)
-    x, weight = (
-        part.reshape(*ends.shape[:-1], -1) for part in nodes(ends[..., :-1], ends[..., 1:], _NODES)
-    )
+    x, weight = nodes(ends[..., :-1], ends[..., 1:], _NODES)
+    x, weight = x.reshape(*ends.shape[:-1], -1), weight.reshape(*ends.shape[:-1], -1)
     with np.errstate(over="ignore", divide="ignore"):  # far from a class its density is zero
         z = (x[:, None] - mu[..., None]) / sigma[..., None]
         log_prior = np.log(pi)[..., None, None]
