@@ -23,6 +23,7 @@ from bayesmodels.numerics.lattice import (
     with_digits,
 )
 from bayesmodels.numerics.law import increasing_root
+from bayesmodels.numerics.triangular import triangle
 
 Logs = Callable[[Array], Array]
 """From points (n, d) to log values, minus infinity where there is no number."""
@@ -160,8 +161,7 @@ def _differences(logs: Logs, top: Array, scale: Array) -> tuple[Array, Array]:
 
 def _triangular(root: Array) -> Array:
     """Return the lower triangular root of the same square: one axis moves one number alone."""
-    lower: Array = np.linalg.qr(root.T, mode="r").T
-    lower = lower * np.where(np.diag(lower) < 0, -1.0, 1.0)
+    lower = triangle(root.T).T
     # Of numbers that do not depend on each other each has its own axis, however far out.
     return np.where(np.abs(lower) < _NEGLIGIBLE * np.diag(lower)[:, None], 0.0, lower)
 

@@ -209,7 +209,14 @@ class Lattice:
         new = places[~np.isin(_keys(places), _keys(self.places))]
         if not len(new):
             return self
-        logs, carried = _values(self.f, self.frame, _times(new, self.step / 2))
+        return self.extended(new, most)
+
+    def extended(
+        self, new: NDArray[np.int64], most: int, doubtful: NDArray[np.bool_] | None = None
+    ) -> Lattice:
+        """Return the lattice with new places, grown from those above the floor."""
+        u = _times(new, self.step / 2)
+        logs, carried = _values(self.f, self.frame, u, doubtful=doubtful)
         every = replace(
             self,
             places=np.concatenate([self.places, new]),
@@ -259,16 +266,8 @@ class Lattice:
             new, near = _spread(inside, 1), _spread(_spread(bad, 2), 1)
         new = new[~np.isin(_keys(new), _keys(places))]
         doubtful = np.isin(_keys(new), _keys(near))  # among others with digits there are some
-        logs, carried = _values(self.f, self.frame, _times(new, step / 2), doubtful=doubtful)
-        every = replace(
-            self,
-            step=step,
-            centres=centres,
-            places=np.concatenate([places, new]),
-            logs=np.concatenate([self.logs, logs]),
-            carried=np.concatenate([self.carried, carried]),
-        )
-        return _grown(every, new[logs > self.floor], most)
+        before = replace(self, places=places, step=step, centres=centres)
+        return before.extended(new, most, doubtful)
 
 
 class Unbounded(Exception):  # noqa: N818 - said in other words to the user

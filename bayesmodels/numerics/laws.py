@@ -353,8 +353,6 @@ class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: 
     def logpdf(self, x: ArrayLike) -> Array:
         """Return the log density of points of shape (..., D)."""
         df, width = self.df, self.dim
-        if np.isinf(df):
-            return super().logpdf(x)
         gap = np.asarray(x, dtype=float) - self.loc
         gap = gap[..., None] if width == 1 and gap.shape[-1:] != (1,) else gap
         square = ((gap @ self.shape_info.U) ** 2).sum(-1)
