@@ -397,6 +397,15 @@ def test_posteriors_of_pymc_models():
 # --- the rest of a decision -----------------------------------------------------------------------
 
 
+def test_the_runner_up_is_the_one_that_costs_least_after_the_choice():
+    arms = {"c": bm.BetaBernoulli(1, 9), "a": bm.BetaBernoulli(9, 1), "b": bm.BetaBernoulli(8, 2)}
+    found = bm.decide(arms)
+    said = found.sentences()
+    assert said[1].startswith("a minus b is 0.1 (")
+    a, b = found.expected_loss[["a", "b"]]
+    assert said[2] == f"The expected loss of choosing a is {a:.3g}; of choosing b it is {b:.3g}."
+
+
 def test_labels_with_commas_stand_in_quotes():
     rows = bm.Grouped([1, 1, 0, 0], by=["A, new", "A, new", "A, old", "A, old"])
     said = bm.decide(bm.BetaBernoulli(1, 1).update(rows)).sentences()

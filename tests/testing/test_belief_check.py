@@ -83,6 +83,10 @@ def normal_for_t(self):
     return laws | {"mu": stats.norm(laws["mu"].mean(), laws["mu"].std())}
 
 
+def a_billionth_more(mean):
+    return mean | {"mu": mean["mu"] + 1e-9}
+
+
 def independent(self, draws, _=None):
     """Return right margins that do not know of each other."""
     one, other = (right(self).sample(draws, np.random.default_rng(s)) for s in (1, 2))
@@ -218,6 +222,10 @@ HARD = {
     "no rows": (bm.BetaBernoulli(1, 1), []),
     "a statistic": (COIN[0], COIN[0].statistic(COIN[1])),
     "weights": (COIN[0], bm.Weighted([1, 0, 1], [0.5, 2, 1])),
+    "a mean of zero, a billionth off": (
+        planted(bm.NormalInverseGamma(0, 1, 3, 2), mean=then(a_billionth_more, "mean")),
+        [-1.0, 1.0],
+    ),
 }
 
 
