@@ -71,6 +71,11 @@ def test_blank_cells_are_empty_and_what_is_no_number_stays_text(tmp_path):
     ]
 
 
+def test_a_column_that_is_mostly_gaps_has_the_mark_of_its_numbers(tmp_path):
+    table = read(tmp_path, "a;b\n1,5;u\nNA;v\nNA;w\n")
+    assert table["a"].fillna(0).tolist() == [1.5, 0, 0]
+
+
 def test_a_row_in_place_of_a_heading_and_capitals_are_told(tmp_path):
     (note,) = read(tmp_path, "1.5,-2e3\n2,3\n").attrs["notes"]
     assert note == "The first row, ['1.5', '-2e3'], was read as a heading; is there none?"
