@@ -294,7 +294,7 @@ def compare(
             _FIRST,
             level,
         ).verdict
-    limits = (level, tolerance)
+    limits = (level, tolerance, _divergences(draws))
     rng = randomness(_SEED if rng is None else rng)
     if is_pymc(law):
         from bayesmodels.posteriors.ladder import solved
@@ -347,6 +347,7 @@ def _decided(
     resampled: str,
     level: float,
     tolerance: float,
+    diverged: int,
     law: Any,
     draws: Any,
     **more: Any,
@@ -356,7 +357,7 @@ def _decided(
     loose = max(sizes, key=_bound, default=None)
     bound = 0.0 if loose is None else _bound(loose)
     fields = {"tolerance": tolerance, "bound": bound, "bounds": bounds, **more}
-    fields |= {"law": law, "draws": draws, "diverged": _divergences(draws), "resampled": resampled}
+    fields |= {"law": law, "draws": draws, "diverged": diverged, "resampled": resampled}
     fields["kind"] = (
         "approximate"
         if isinstance(law, Approximate)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy import signal, stats
 
 import bayesmodels as bm
@@ -151,6 +152,21 @@ def test_chains_that_do_not_move_need_no_more_draws():
 def test_agreement_is_told_in_words_of_statistics():
     said = bm.compare(LAW, LAW.to_datatree(rng=np.random.default_rng(1))).sentence()
     assert said.endswith(", which is not significant (family-wise level 0.01).")
+
+
+def test_transitions_that_diverged_are_said():
+    mixture = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    bits = [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
+    of_classes = mixture.update(bits)
+    diverging = np.arange(2000).reshape(4, 500) < 3
+    for law, asked in ((LAW, {}), (of_classes, {}), (of_classes, {"rows": bits})):
+        sampled = law.to_datatree(draws=500, rng=1)
+        sampled["sample_stats"] = xr.DataTree(
+            xr.Dataset({"diverging": (("chain", "draw"), diverging)})
+        )
+        for other in (law, law.to_datatree(draws=500, rng=2)):
+            found = bm.compare(other, sampled, **(asked if other is law else {}))
+            assert "3 transitions of the sampler diverged." in found.sentence()
 
 
 def test_a_stuck_chain_is_no_agreement():

@@ -42,8 +42,7 @@ def extreme_tests(labels: list[str], x: Array, u: Array, below: Array, above: Ar
     number = x.shape[1]
     p, z = two_sided(number * below, number * above)
     value = np.where(above < below, x.max(1), x.min(1))
-    out = np.minimum(u, 1 - u) <= _AS_FAR / number
-    count = np.maximum(out.sum(1), 1)
+    count = np.maximum((np.minimum(u, 1 - u) <= _AS_FAR / number).sum(1), 1)
     rows = zip(labels, *(v.tolist() for v in (z, p, value, count)), strict=True)
     return [
         Test(label, EXTREME.name, z, float(number), p, value, draws=count)
