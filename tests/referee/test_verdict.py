@@ -51,8 +51,16 @@ def test_false_alarms_stay_near_the_level_for_autocorrelated_draws():
         (lambda x: 5 / 24 + 1.2 * (x - 5 / 24), "% too large"),
         (lambda x: 5 / 24 + 0.8 * (x - 5 / 24), "% too small"),
         (lambda x: np.minimum(x, np.quantile(x, 0.9)), "theta"),
+        (
+            lambda x: np.where(x == x.max(), 0.97, x),
+            "1 of 4,000 draws of theta is farther out than any should be, the highest 0.97.",
+        ),
+        (
+            lambda x: np.where(x <= np.sort(x, None)[1], 1e-9, x),
+            "2 of 4,000 draws of theta are farther out than any should be, the lowest 1e-09.",
+        ),
     ],
-    ids=["shifted", "wide", "narrow", "tail cut off"],
+    ids=["shifted", "wide", "narrow", "tail cut off", "one far out", "two far out"],
 )
 def test_wrong_draws_are_found_and_the_finding_is_named(change, words):
     draws = LAW.to_datatree(rng=np.random.default_rng(3)).posterior["theta"].to_numpy()
