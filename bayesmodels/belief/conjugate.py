@@ -46,8 +46,8 @@ def joined(one: Batched, other: Batched) -> Coords:
     return labels.joined(*one.batch_axes, *other.batch_axes)
 
 
-def met(belief: Batched, seen: Batched) -> Coords:
-    """Return the labels of all axes of the batch in which a belief meets what was seen."""
+def posterior_coords(belief: Batched, seen: Batched) -> Coords:
+    """Return the labels of all axes of the batch of a belief updated by a statistic."""
     _same_events(belief, seen)
     (own, shape), (result, found_shape) = belief.batch_axes, seen.batch_axes
     if not shape and not found_shape:
@@ -56,8 +56,8 @@ def met(belief: Batched, seen: Batched) -> Coords:
     return labels.completed(both, max(shape, found_shape, key=len))
 
 
-def together(one: Any, other: Any) -> Coords:
-    """Return the same of two statistics, which must be of one model, and have the same labels."""
+def merged_coords(one: Any, other: Any) -> Coords:
+    """Return the labels of a sum of statistics, which must be of one model and have the same."""
     if not isinstance(one, type(other)):
         parameters.alike(one, other, type(one))
     _same_events(one, other, named=True)
@@ -139,17 +139,17 @@ def dims(*variables: str) -> Any:
     return property(named)
 
 
-def like(statistic: Any, coords: Coords, *fields: Any) -> Any:
+def replace(statistic: Any, coords: Coords, *fields: Any) -> Any:
     """Return a statistic of the same kind; fields behind `coords` are the same."""
     kind = type(statistic)
     behind = kind.__match_args__[len(fields) + 1 :]
-    return parameters.made(kind, *fields, coords, *(getattr(statistic, name) for name in behind))
+    return parameters.build(kind, *fields, coords, *(getattr(statistic, name) for name in behind))
 
 
 def without_rows(self: Any) -> Any:
     """Return the empty statistic of the same batch."""
     ahead = type(self).__match_args__[: type(self).__match_args__.index("coords")]
-    return like(self, self.coords, *(_blank(getattr(self, name)) for name in ahead))
+    return replace(self, self.coords, *(_blank(getattr(self, name)) for name in ahead))
 
 
 def _blank(field: Any) -> Any:
@@ -164,7 +164,7 @@ def fill(belief: Any, coords: Any, rules: Mapping[str, Mapping[str, Any]], **giv
     result = {
         name: parameters.parameter(x, name, **rules.get(name, {})) for name, x in given.items()
     }
-    arrays = parameters.together(**result)
+    arrays = parameters.broadcast(**result)
     shape = arrays[0].shape
     axes = labels.completed(labels.named(coords, shape, "coords"), shape)
     values.fill(belief, **dict(zip(type(belief).__match_args__, (*arrays, axes), strict=True)))

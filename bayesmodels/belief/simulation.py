@@ -42,7 +42,7 @@ class Simulated:
 def of_rows(model: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
     """Draw rows that the model's own `replicate` gives new values."""
     (new,) = model.replicate(parameters, design, rng).values()
-    return told(model, replaced(model, design, new[0]))
+    return of_data(model, replaced(model, design, new[0]))
 
 
 def of_targets(
@@ -51,10 +51,10 @@ def of_targets(
     """Draw targets of the same predictors: the method of a regression."""
     rows = checked.paired(design)
     (new,) = self.replicate(parameters, design, rng).values()
-    return told(self, replace(rows, target=_like(self, rows.target, new[0])))
+    return of_data(self, replace(rows, target=_like(self, rows.target, new[0])))
 
 
-def told(model: Any, data: Any) -> Simulated:
+def of_data(model: Any, data: Any) -> Simulated:
     """Return data that are known, as if they had been drawn here."""
     return Simulated(
         statistic_of(model, data),

@@ -534,7 +534,7 @@ def _design_names(
     return ("intercept", *names) if intercept and names is not None else names
 
 
-def as_many_columns(columns: int, size: int) -> None:
+def check_width(columns: int, size: int) -> None:
     """Check that there is a column for each coefficient."""
     if columns != size:
         hint = " Was the intercept forgotten (intercept=True)?" if columns == size - 1 else ""

@@ -85,7 +85,7 @@ def coords_of(coords: Any, **parameters: Any) -> Any:
     return {"dim_0": result} if result is not None and series else coords
 
 
-def together(**parameters: Array) -> tuple[Array, ...]:
+def broadcast(**parameters: Array) -> tuple[Array, ...]:
     """Broadcast parameters of a prior to one shape."""
     try:
         return np.broadcast_arrays(*parameters.values())
@@ -115,7 +115,7 @@ def _countable(total: Any, argument: str) -> None:
     none(total >= LARGEST_COUNT, total, argument, rule, hint)
 
 
-def made[V](kind: type[V], *fields: Any) -> V:
+def build[V](kind: type[V], *fields: Any) -> V:
     """Make a belief or statistic of results of our own, in order, checked for overflow alone.
 
     A `DataError` says that a number is so large that float64 overflows, or rows can't be counted.

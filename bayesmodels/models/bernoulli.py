@@ -82,28 +82,29 @@ class BernoulliStatistic:
             checked.totals(ones, "ones", counted=True),
             checked.totals(zeros, "zeros", counted=True),
         )
-        given = (
+        conditional = (
             -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
             if log_given_total is None
             else np.broadcast_to(checked.parameter(log_given_total, "log_given_total"), ones.shape)
         )
         coords = labels.named(coords, ones.shape, "coords")
-        values.fill(self, ones=ones, zeros=zeros, log_given_total=given, coords=coords)
+        values.fill(self, ones=ones, zeros=zeros, log_given_total=conditional, coords=coords)
 
     def __add__(self, other: Self) -> Self:
-        coords = conjugate.together(self, other)
+        coords = conjugate.merged_coords(self, other)
         split = log_split(self.counts, other.counts)
-        given = self.log_given_total + other.log_given_total + split
-        return conjugate.like(self, coords, self.ones + other.ones, self.zeros + other.zeros, given)
+        conditional = self.log_given_total + other.log_given_total + split
+        ones, zeros = self.ones + other.ones, self.zeros + other.zeros
+        return conjugate.replace(self, coords, ones, zeros, conditional)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
-        coords = conjugate.together(self, other)
+        coords = conjugate.merged_coords(self, other)
         ones = checked.left_over(self.ones - other.ones, self.ones, "ones")
         zeros = checked.left_over(self.zeros - other.zeros, self.zeros, "zeros")
         split = log_split(np.stack([ones, zeros], axis=-1), other.counts)
-        given = self.log_given_total - other.log_given_total - split
-        return conjugate.like(self, coords, ones, zeros, given)
+        conditional = self.log_given_total - other.log_given_total - split
+        return conjugate.replace(self, coords, ones, zeros, conditional)
 
     discounted = conjugate.discounted
     without_rows = conjugate.without_rows
@@ -111,8 +112,8 @@ class BernoulliStatistic:
     def _times(self, rho: float) -> Self:
         ones, zeros = rho * self.ones, rho * self.zeros
         coefficient = log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
-        given = rho * self.log_coefficient - coefficient
-        return conjugate.like(self, self.coords, ones, zeros, given)
+        conditional = rho * self.log_coefficient - coefficient
+        return conjugate.replace(self, self.coords, ones, zeros, conditional)
 
     batch_axes = conjugate.batch_axes
 
@@ -309,20 +310,20 @@ class BetaBernoulli:
         if d.trials is None:
             ones = d.batch.totals(d.successes)
             zeros = d.batch.row_counts(len(d.successes)) - ones
-            given = -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
+            conditional = -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
         else:
             pairs = np.stack([d.successes, d.trials - d.successes], axis=-1)
             total = d.batch.totals(pairs)
             ones, zeros = total[..., 0], total[..., 1]
-            given = log_given_total(pairs, d.batch.groups, d.batch.size).reshape(ones.shape)
+            conditional = log_given_total(pairs, d.batch.groups, d.batch.size).reshape(ones.shape)
         axes = conjugate.rows_of(self, d.batch.coords, ones.shape)
-        return checked.made(BernoulliStatistic, ones, zeros, given, axes)
+        return checked.build(BernoulliStatistic, ones, zeros, conditional, axes)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Beta(alpha + N1, beta + N0)."""
         s = self.statistic(data)
-        axes = conjugate.met(self, s)
-        return checked.made(type(self), self.alpha + s.ones, self.beta + s.zeros, axes)
+        axes = conjugate.posterior_coords(self, s)
+        return checked.build(type(self), self.alpha + s.ones, self.beta + s.zeros, axes)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N_1, \beta + N_0) - \ln B(\alpha, \beta)`.
@@ -427,7 +428,7 @@ class BetaBernoulli:
         """Return the statistic of each single cell, NaN being missing."""
         x = np.asarray(x, dtype=float)
         bits = (np.equal(x, level).astype(float) for level in (1, 0))
-        return checked.made(BernoulliStatistic, *bits, np.zeros(x.shape), {})
+        return checked.build(BernoulliStatistic, *bits, np.zeros(x.shape), {})
 
     def weighted_statistic(
         self, x: NDArray[Any], weights: Array, coords: Coords
@@ -435,8 +436,8 @@ class BetaBernoulli:
         """Return the statistic of rows (n, inner...) by their weights (batch..., n)."""
         s = self.statistic_of_cells(x)
         ones, zeros = (np.tensordot(weights, part, 1) for part in (s.ones, s.zeros))
-        given = -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
-        return checked.made(BernoulliStatistic, ones, zeros, given, coords)
+        conditional = -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
+        return checked.build(BernoulliStatistic, ones, zeros, conditional, coords)
 
     @property
     def least_pseudo_count(self) -> float:

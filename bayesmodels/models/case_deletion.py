@@ -37,48 +37,48 @@ from bayesmodels.numerics.token_counts import log_factorials
 from bayesmodels.numerics.triangular import solution, solve_lower, solve_upper
 
 _BLOCK = 2**15  # numbers in a block of rows that the cache holds
-_FEW = 16  # factors that are multiplied one by one
+_MOST_FACTORS = 16  # factors that are multiplied one by one
 LEAST_LEFT = 1e-4  # part of a scale, or of a weight, that must be left without a row
 
 
 def of_trials(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     """Return log masses of zeros and ones, or of counts, each by the others."""
-    given = checked.trials(data)
-    by_row, ones = given.batch.by_row, np.asarray(given.successes)
+    d = checked.trials(data)
+    by_row, ones = d.batch.by_row, np.asarray(d.successes)
     # Counts of the others first: whole numbers, from which nothing is rounded away.
-    if given.trials is None:  # a one, or a zero, is as probable in every row of a problem
+    if d.trials is None:  # a one, or a zero, is as probable in every row of a problem
         with np.errstate(all="ignore"):  # of values that are not there
             total = np.log((self.alpha + self.beta) + (statistic.ones + statistic.zeros - 1))
             one = np.log(self.alpha + (statistic.ones - 1)) - total
             zero = np.log(self.beta + (statistic.zeros - 1)) - total
-        return all_there(np.where(ones > 0, by_row(one), by_row(zero)), given.batch)
+        return all_there(np.where(ones > 0, by_row(one), by_row(zero)), d.batch)
     alpha = by_row(self.alpha) + (by_row(statistic.ones) - ones)
-    beta = by_row(self.beta) + (by_row(statistic.zeros) - (given.trials - ones))
-    logs = np.asarray(type(self)(alpha, beta).predictive(given.trials).logpmf(ones))
-    return all_there(logs, given.batch)
+    beta = by_row(self.beta) + (by_row(statistic.zeros) - (d.trials - ones))
+    logs = np.asarray(type(self)(alpha, beta).predictive(d.trials).logpmf(ones))
+    return all_there(logs, d.batch)
 
 
 def of_categories(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     """Return log masses of categories, or of tables of counts, each by the others."""
-    given = checked.categories(data, self.categories, self.alpha.shape[-1], self.other)
-    by_row = given.batch.by_row
-    if given.counted and checked.sparse(given.values):
-        return all_there(_of_cells(self, given, statistic.counts), given.batch)
-    if given.counted:
-        own = given.values
-        others = by_row(self.alpha, 1) + (by_row(statistic.counts, 1) - own)
-        law = type(self)(others).predictive(own.sum(-1))
-        return all_there(np.asarray(law.logpmf(own)), given.batch)
+    d = checked.categories(data, self.categories, self.alpha.shape[-1], self.other)
+    by_row = d.batch.by_row
+    if d.counted and checked.sparse(d.values):
+        return all_there(_of_cells(self, d, statistic.counts), d.batch)
+    if d.counted:
+        counts = d.values
+        others = by_row(self.alpha, 1) + (by_row(statistic.counts, 1) - counts)
+        law = type(self)(others).predictive(counts.sum(-1))
+        return all_there(np.asarray(law.logpmf(counts)), d.batch)
     with np.errstate(all="ignore"):  # of categories that are not there
         total = np.log(self.alpha.sum(-1) + (statistic.counts.sum(-1) - 1))
         table = by_row(np.log(self.alpha + (statistic.counts - 1)) - total[..., None], 1)
-    shape = np.broadcast_shapes(table.shape[:-1], given.values.shape)
-    codes = np.broadcast_to(given.values, shape)[..., None]
+    shape = np.broadcast_shapes(table.shape[:-1], d.values.shape)
+    codes = np.broadcast_to(d.values, shape)[..., None]
     logs = np.take_along_axis(np.broadcast_to(table, (*shape, table.shape[-1])), codes, -1)
-    return all_there(logs[..., 0], given.batch)
+    return all_there(logs[..., 0], d.batch)
 
 
-def _of_cells(self: Any, given: checked.Categories, counts: Array) -> Array:
+def _of_cells(self: Any, d: checked.Categories, counts: Array) -> Array:
     r"""Return Dirichlet-multinomial log masses of a sparse table's rows, each by the others.
 
     .. math:: \ln n! - \sum_v \ln c_v! + \ln\frac{\Gamma(A)}{\Gamma(A + n)}
@@ -86,12 +86,12 @@ def _of_cells(self: Any, given: checked.Categories, counts: Array) -> Array:
 
     in which the words that a row lacks have no term.
     """
-    table = given.values
+    table = d.values
     if not table.has_canonical_format:
         table = table.copy()
         table.sum_duplicates()
     rows, width = table.shape
-    groups = np.zeros(rows, dtype=np.intp) if given.batch.groups is None else given.batch.groups
+    groups = np.zeros(rows, dtype=np.intp) if d.batch.groups is None else d.batch.groups
     alpha = np.ascontiguousarray(np.broadcast_to(self.alpha, counts.shape)).reshape(-1, width)
     totals = counts.reshape(-1, width)
     mass, tokens = alpha.sum(-1), totals.sum(-1)
@@ -101,11 +101,11 @@ def _of_cells(self: Any, given: checked.Categories, counts: Array) -> Array:
     def work(at: slice) -> None:
         pointers = table.indptr[at.start : at.stop + 1]
         cells = slice(pointers[0], pointers[-1])
-        own, group = table.data[cells].astype(float), groups[at]
+        count, group = table.data[cells].astype(float), groups[at]
         row = np.repeat(np.arange(len(group)), np.diff(pointers))
-        terms = _log_rising(last.take(group[row] * width + table.indices[cells]) - own, own)
-        terms -= log_factorials(own)
-        n = np.bincount(row, own, len(group))
+        terms = _log_rising(last.take(group[row] * width + table.indices[cells]) - count, count)
+        terms -= log_factorials(count)
+        n = np.bincount(row, count, len(group))
         others = mass[group] + (tokens[group] - n)
         result[at] = np.bincount(row, terms, len(group))
         result[at] += log_factorials(n) - log_gamma_ratio(others, n)
@@ -118,17 +118,17 @@ def _of_cells(self: Any, given: checked.Categories, counts: Array) -> Array:
 def _log_rising(start: Array, steps: Array) -> Array:
     """Return ln of start (start + 1) ... (start + steps - 1), term by term where they are few."""
     result = np.zeros(start.shape)
-    few = steps <= _FEW
-    for k in range(int(steps[few].max(initial=0))):
-        more = np.flatnonzero(few & (steps > k))
+    short = steps <= _MOST_FACTORS
+    for k in range(int(steps[short].max(initial=0))):
+        more = np.flatnonzero(short & (steps > k))
         result[more] += np.log(start[more] + k)
-    result[~few] = log_gamma_ratio(start[~few], steps[~few])
+    result[~short] = log_gamma_ratio(start[~short], steps[~short])
     return result
 
 
 def of_numbers(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     """Return log densities of numbers, each by the others."""
-    given = checked.measurements(data)
+    d = checked.measurements(data)
     after = self.update(statistic)
     kappa, shape = self.kappa + (statistic.n - 1), self.shape + (statistic.n - 1) / 2
     with np.errstate(all="ignore"):  # of groups without rows
@@ -144,7 +144,7 @@ def of_numbers(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
         logs, lost = _log_left(square)
         return batch.by_row(constant) + batch.by_row(shape) * logs, lost
 
-    return RowsLeftOut(*_in_blocks(given.x, given.batch, of_rows))
+    return RowsLeftOut(*_in_blocks(d.x, d.batch, of_rows))
 
 
 def of_vectors(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
@@ -152,8 +152,8 @@ def of_vectors(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     s, ratio = statistic, self.ratio
     # Classes that share their scale share all rows' degrees of freedom.
     df = np.asarray(self.df + ((s.n if self.df.ndim == self.kappa.ndim else s.n.sum()) - 1))
-    given = checked.vectors(data)
-    width, after = given.x.shape[-1], self.update(s)
+    d = checked.vectors(data)
+    width, after = d.x.shape[-1], self.update(s)
     root = np.linalg.cholesky(after.scale)
     half_log = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(-1)
     kappa = self.kappa + (s.n - 1)
@@ -175,18 +175,18 @@ def of_vectors(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
         logs, lost = _log_left(square)
         return by_row(constant) + by_row(power) * logs, lost
 
-    return RowsLeftOut(*_in_blocks(given.x, given.batch, of_rows))
+    return RowsLeftOut(*_in_blocks(d.x, d.batch, of_rows))
 
 
 def _square(root: Array, away: Array, groups: NDArray[np.intp] | None) -> Array:
-    """Return the square lengths of rows in units of the root, or of that of their own group."""
+    """Return squared Mahalanobis lengths of rows, by one Cholesky root or their group's."""
     if root.ndim == 2:  # noqa: PLR2004 - one matrix
         units = solve_upper(root.T, away.T, transposed=True)
         return np.einsum("ij,ij->j", units, units)
     roots, result = root.reshape(-1, *root.shape[-2:]), np.empty(len(away))
     for group in range(len(roots)):
-        own = groups == group
-        result[own] = _square(roots[group], away[own], None)
+        members = groups == group
+        result[members] = _square(roots[group], away[members], None)
     return result
 
 
@@ -195,7 +195,7 @@ def _in_blocks(
     batch: checked.Batch,
     of_rows: Callable[[Array, checked.Batch], tuple[Array, NDArray[np.bool_]]],
 ) -> tuple[Array, Sequence[Hashable], NDArray[np.bool_]]:
-    """Return log densities, labels and what was lost, of some rows after the other."""
+    """Apply `of_rows` block by block; return log densities, row labels and which are lost."""
 
     def of_block(at: slice) -> list[Any]:
         groups = None if batch.groups is None else batch.groups[at]
@@ -205,8 +205,8 @@ def _in_blocks(
     result = [np.empty((len(x), *y.shape[1:]), y.dtype) for y in first]
 
     def work(at: slice) -> None:
-        for whole, part in zip(result, of_block(at), strict=True):
-            whole[at] = part
+        for array, part in zip(result, of_block(at), strict=True):
+            array[at] = part
 
     for at in _pieces(len(x), _BLOCK // max(1, prod(x.shape[1:]))):
         work(at)
@@ -223,16 +223,16 @@ def of_regression(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
 
     def of_rows(leverage: Array, square: Array) -> tuple[Array, NDArray[np.bool_]]:
         with np.errstate(all="ignore"):  # of flat coefficients that no row tells, of a perfect fit
-            log_away, alone = _log_left(leverage)
+            log_away, saturated = _log_left(leverage)
             log_left, lost = _log_left(0.5 * square / (1 - leverage))
             logs = constant + 0.5 * log_away + shape * log_left
-        lost = lost | alone | (shape <= 0)
+        lost = lost | saturated | (shape <= 0)
         return np.where(lost, 0.0, logs), lost
 
     if rows is None:
-        given = checked.regression(data)
-        logs, lost = of_rows(*_by_batch(after, given))
-        return RowsLeftOut(logs, given.rows, lost)
+        d = checked.regression(data)
+        logs, lost = of_rows(*_by_batch(after, d))
+        return RowsLeftOut(logs, d.rows, lost)
     n, size = len(rows.y), after.factor.shape[-1]
     logs, lost = np.empty(n), np.empty(n, dtype=bool)
     for at in _pieces(n, _BLOCK // size):
@@ -244,12 +244,12 @@ def of_regression(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     return RowsLeftOut(logs, rows.row_labels(), lost)
 
 
-def _by_batch(after: Any, given: checked.Regression) -> tuple[Array, Array]:
-    """Return the same for several targets, of shape (n, batch...)."""
-    batch, n = after.shape.shape, len(given.y)
-    X = given.X.reshape(n, *(1,) * (len(batch) + 2 - given.X.ndim), *given.X.shape[1:])
+def _by_batch(after: Any, d: checked.Regression) -> tuple[Array, Array]:
+    """Return leverages and squared residuals of several targets, of shape (n, batch...)."""
+    batch, n = after.shape.shape, len(d.y)
+    X = d.X.reshape(n, *(1,) * (len(batch) + 2 - d.X.ndim), *d.X.shape[1:])
     rows = np.moveaxis(np.broadcast_to(X, (n, *batch, X.shape[-1])), 0, -1)
-    residual = given.y - np.moveaxis((solution(after.factor)[..., None] * rows).sum(-2), -1, 0)
+    residual = d.y - np.moveaxis((solution(after.factor)[..., None] * rows).sum(-2), -1, 0)
     reach = solve_lower(np.swapaxes(after.precision_factor, -1, -2), rows)
     return np.moveaxis((reach**2).sum(-2), -1, 0), residual**2 / after.scale
 
@@ -257,8 +257,8 @@ def _by_batch(after: Any, given: checked.Regression) -> tuple[Array, Array]:
 def of_hypotheses(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     """Return log masses of outcomes, each by the others."""
     del statistic  # -inf cannot be taken out again: the others' is added up anew
-    given = checked.outcomes(data, self.outcomes)
-    result, where, counts = np.unique(given.values, return_inverse=True, return_counts=True)
+    d = checked.outcomes(data, self.outcomes)
+    result, where, counts = np.unique(d.values, return_inverse=True, return_counts=True)
     table = self.log_table[:, result]
     logs = np.empty(len(result))
     for k in range(len(result)):
@@ -266,11 +266,11 @@ def of_hypotheses(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
         terms = table[:, others > 0] * others[others > 0]
         weights = self.log_weights + np.ascontiguousarray(terms).sum(1)
         logs[k] = logsumexp(weights + table[:, k]) - logsumexp(weights)
-    return all_there(logs[where], given.batch)
+    return all_there(logs[where], d.batch)
 
 
 def _pieces(n: int, step: int) -> Iterator[slice]:
-    """Return so many rows after the other."""
+    """Yield slices of `step` rows, or 64 at least, that cover n rows."""
     step = max(64, step)
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
@@ -281,7 +281,7 @@ def _share(kappa: Array) -> Array:
 
 
 def _log_left(square: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Return ln(1 - square), 0 where that is lost to rounding, and where it is.
+    """Return ln(1 - square), 0 where rounding leaves no digit of it, and a mask of these places.
 
     A power of half the number of rows makes the last digit of 1 - square count: the logarithm is
     taken of what was left, and stretched from what was taken to what should have been. (NumPy's
@@ -303,6 +303,6 @@ def _rows_first(logs: Any, batch: checked.Batch) -> Any:
 
 
 def all_there(logs: Array, batch: checked.Batch, *, lost: Any = False) -> RowsLeftOut:
-    """Return log densities, rows first, of which none was lost unless it is said."""
+    """Return log densities with the rows' axis first; none is lost unless `lost` marks it."""
     logs, lost = (_rows_first(x, batch) for x in (logs, np.broadcast_to(lost, logs.shape)))
     return RowsLeftOut(logs, batch.rows, lost)

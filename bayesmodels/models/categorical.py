@@ -91,7 +91,7 @@ class CategoricalStatistic:
         coords: Any = None,
     ) -> None:
         counts = np.atleast_1d(checked.totals(counts, "counts", counted=True))
-        given = (
+        conditional = (
             -log_multinomial_coefficient(counts)
             if log_given_total is None
             else np.broadcast_to(
@@ -101,28 +101,28 @@ class CategoricalStatistic:
         axes = labels.named(labels.without(coords, "category"), counts.shape[:-1], "coords")
         named = labels.named(labels.only(coords, "category"), counts.shape[-1:], "coords")
         axes |= _event(named.get("category"), counts.shape[-1])
-        values.fill(self, counts=counts, log_given_total=given, coords=axes)
+        values.fill(self, counts=counts, log_given_total=conditional, coords=axes)
 
     def __add__(self, other: Self) -> Self:
-        coords = conjugate.together(self, other) | labels.only(self.coords, "category")
+        coords = conjugate.merged_coords(self, other) | labels.only(self.coords, "category")
         split = log_split(self.counts, other.counts)
-        given = self.log_given_total + other.log_given_total + split
-        return conjugate.like(self, coords, self.counts + other.counts, given)
+        conditional = self.log_given_total + other.log_given_total + split
+        return conjugate.replace(self, coords, self.counts + other.counts, conditional)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
-        coords = conjugate.together(self, other) | labels.only(self.coords, "category")
+        coords = conjugate.merged_coords(self, other) | labels.only(self.coords, "category")
         counts = checked.left_over(self.counts - other.counts, self.counts, "counts")
-        given = self.log_given_total - other.log_given_total - log_split(counts, other.counts)
-        return conjugate.like(self, coords, counts, given)
+        conditional = self.log_given_total - other.log_given_total - log_split(counts, other.counts)
+        return conjugate.replace(self, coords, counts, conditional)
 
     discounted = conjugate.discounted
     without_rows = conjugate.without_rows
 
     def _times(self, rho: float) -> Self:
         counts = rho * self.counts
-        given = rho * self.log_coefficient - log_multinomial_coefficient(counts)
-        return conjugate.like(self, self.coords, counts, given)
+        conditional = rho * self.log_coefficient - log_multinomial_coefficient(counts)
+        return conjugate.replace(self, self.coords, counts, conditional)
 
     batch_axes = conjugate.batch_axes_of("counts", "category", inner=1)
 
@@ -242,8 +242,8 @@ class DirichletCategorical:
             raise PriorError(
                 f"other: must be one of the categories {known}; got {containers.shown(other)}."
             )
-        given = labels.named(labels.without(coords, "category"), alpha.shape[:-1], "coords")
-        axes = labels.completed(given, alpha.shape[:-1])
+        batch = labels.named(labels.without(coords, "category"), alpha.shape[:-1], "coords")
+        axes = labels.completed(batch, alpha.shape[:-1])
         axes = {**axes, "category": categories or labels.numbered(size)}
         values.fill(self, alpha=alpha, categories=categories, other=other, coords=axes)
 
@@ -294,26 +294,26 @@ class DirichletCategorical:
         if not d.counted:
             counts = tables(d.values, d.batch.groups, size, d.batch.size, weights)
             counts = counts.reshape((*lead, *d.values.shape[1:], size))
-            given = -log_multinomial_coefficient(counts)
+            conditional = -log_multinomial_coefficient(counts)
         elif checked.sparse(d.values):
             counts = sparse_sums(d.values, d.batch.groups, d.batch.size, weights)
-            given = count_log_coefficients(d.values, d.batch.groups, d.batch.size, weights)
-            counts, given = counts.reshape((*lead, size)), given.reshape(lead)
-            given = given - log_multinomial_coefficient(counts)
+            conditional = count_log_coefficients(d.values, d.batch.groups, d.batch.size, weights)
+            counts, conditional = counts.reshape((*lead, size)), conditional.reshape(lead)
+            conditional = conditional - log_multinomial_coefficient(counts)
         else:
             counts = d.batch.totals(d.values)
-            given = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
-            given = given.reshape(counts.shape[:-1])
+            conditional = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
+            conditional = conditional.reshape(counts.shape[:-1])
         names = _event(self.categories or d.names, size)
-        axes = conjugate.rows_of(self, d.batch.coords, given.shape) | names
-        return checked.made(CategoricalStatistic, counts, given, axes)
+        axes = conjugate.rows_of(self, d.batch.coords, conditional.shape) | names
+        return checked.build(CategoricalStatistic, counts, conditional, axes)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""
         s = self.statistic(data)
         categories = self.categories or s.coords.get("category")
-        axes = conjugate.met(self, s) | {"category": s.event[1]}
-        return checked.made(type(self), self.alpha + s.counts, categories, self.other, axes)
+        axes = conjugate.posterior_coords(self, s) | {"category": s.event[1]}
+        return checked.build(type(self), self.alpha + s.counts, categories, self.other, axes)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N) - \ln B(\alpha)`.
@@ -422,13 +422,13 @@ class DirichletCategorical:
         counted = self.counts_categories(x)
         levels = np.arange(self.alpha.shape[-1])
         counts = (x if counted else np.equal(x[..., None], levels)).astype(float)
-        return checked.made(CategoricalStatistic, counts, np.zeros(counts.shape[:-1]), {})
+        return checked.build(CategoricalStatistic, counts, np.zeros(counts.shape[:-1]), {})
 
     def weighted_statistic(self, x: Any, weights: Array, coords: Coords) -> CategoricalStatistic:
         """Return the statistic of rows (n, inner...) by their weights (batch..., n)."""
-        given: Any = 0.0
+        conditional: Any = 0.0
         if self.counts_categories(x):
-            given = weights @ count_log_coefficients(x, np.arange(x.shape[0]), x.shape[0])
+            conditional = weights @ count_log_coefficients(x, np.arange(x.shape[0]), x.shape[0])
         if checked.sparse(x):
             counts = np.moveaxis(x.T @ weights.reshape(-1, x.shape[0]).T, 0, -1)
             counts = counts.reshape(*weights.shape[:-1], x.shape[1])
@@ -436,8 +436,8 @@ class DirichletCategorical:
             counts = np.tensordot(weights, self.statistic_of_cells(x).counts, 1)
         named = labels.without(coords, "category")
         named |= _event(coords.get("category"), counts.shape[-1])
-        given = given - log_multinomial_coefficient(counts)
-        return checked.made(CategoricalStatistic, counts, given, named)
+        conditional = conditional - log_multinomial_coefficient(counts)
+        return checked.build(CategoricalStatistic, counts, conditional, named)
 
     @property
     def least_pseudo_count(self) -> float:

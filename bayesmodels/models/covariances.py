@@ -42,7 +42,7 @@ LOG_PI = float(np.log(np.pi))
 
 
 def _tied(self: Any) -> int:
-    """Return how many axes the means have that covariances do not: 1 where classes share one."""
+    """Return the number of axes that means have and covariances lack: 1 if classes share one."""
     return int(self.kappa.ndim - self.df.ndim)
 
 
@@ -116,15 +116,15 @@ def marginals(self: Any) -> dict[str, Law]:
     }
 
 
-def _own(self: Any) -> int:
-    """Return twice the power of 1 / |Sigma| in the joint density, less the degrees of freedom."""
+def _extra(self: Any) -> int:
+    """Return k, where the joint density has the factor |Sigma|^(-(df + k) / 2)."""
     means = len(self.location) if _tied(self) else 1
     return int(self.location.shape[-1] + 1 + means)
 
 
 def mode(self: Any) -> dict[str, Array]:
     """Return the joint mode (MAP): mu = m and Sigma = Psi / (nu + D + 1 + C), of C means."""
-    return {"Sigma": self.scale / (self.df + _own(self))[..., None, None], "mu": self.location}
+    return {"Sigma": self.scale / (self.df + _extra(self))[..., None, None], "mu": self.location}
 
 
 def log_density(self: Any, draws: Draws) -> Array:
@@ -220,19 +220,19 @@ def add_to_model(self: Any, data: Any, likelihood: Likelihood, names: Names) -> 
         return
     ((x, rows),) = self.observed(data).values()
     batch, axes = checked_vectors(self, data).batch, names.labelled(rows)
-    weight, own = np.ones(len(x)), Sigma
+    weight, covariance = np.ones(len(x)), Sigma
     if _tied(self):
         weight = (1 / self.ratio)[batch.groups]
     else:
-        own = batch.of_rows(Sigma)
-    declared.normal(names("x"), batch.of_rows(mu), own, weight, axes, observed=x)
+        covariance = batch.of_rows(Sigma)
+    declared.normal(names("x"), batch.of_rows(mu), covariance, weight, axes, observed=x)
 
 
 # --- checks ---------------------------------------------------------------------------------------
 
 
 def meeting(self: Any, s: Any) -> tuple[Array, Array]:
-    """Return the means of a belief and a statistic together, and what their distance adds."""
+    """Return the posterior means, and what their distance to the data adds to the scatter."""
     location, shift, weight = merged_means(self.kappa[..., None], self.location, *means(s))
     return location, weight[..., None] * outer(shift)
 
@@ -278,12 +278,12 @@ def positive_definite(value: Any, argument: str) -> Array:
     hint = " Columns that determine each other need a little more on the diagonal."
     root = checked.cholesky_factor(matrix, argument, hint)
     diagonal = np.diagonal(root, axis1=-2, axis2=-1) ** 2
-    own = float((diagonal / np.diagonal(matrix, axis1=-2, axis2=-1)).min(initial=1))
-    if own < 10.0**-FEW:
+    share = float((diagonal / np.diagonal(matrix, axis1=-2, axis2=-1)).min(initial=1))
+    if share < 10.0**-FEW:
         warn(
-            f"{argument}: a column is, but for a share of {own:.0e} of its variance, a combination "
-            f"of those before it, so about {-np.log10(own):.0f} of 16 digits of what is computed "
-            "from the matrix are lost. Leave the column out."
+            f"{argument}: a column is, but for a share of {share:.0e} of its variance, a "
+            f"combination of those before it, so about {-np.log10(share):.0f} of 16 digits of what "
+            "is computed from the matrix are lost. Leave the column out."
         )
     return symmetric(matrix)
 
@@ -317,7 +317,7 @@ def means(s: Any) -> tuple[Array, Array]:
 
 
 def log_evidence_of_scales(df: Array, before: Array, after: Array, n: Any) -> Array:
-    """Return what counts and scale matrices add to a log evidence of n rows."""
+    """Return the part of the log evidence of n rows that is of counts and scale matrices."""
     width = before.shape[-1]
     old, new = (half_log_det(np.linalg.cholesky(x)) for x in (before, after))
     return (
@@ -352,10 +352,10 @@ def rounding_of_wishart(root: Array, df: Array, scale: Array) -> Array:
     Stability of Numerical Algorithms*, theorem 10.3), which moves log determinant and traces by at
     most the squared norm of |R^-1| |R|, times the trace.
     """
-    own, inverse = np.abs(root), np.abs(_inverse(root))
+    size, inverse = np.abs(root), np.abs(_inverse(root))
     scale_root = np.linalg.cholesky(scale)
     width = scale.shape[-1]
-    condition = ((inverse @ own) ** 2).sum((-2, -1))
+    condition = ((inverse @ size) ** 2).sum((-2, -1))
     trace = ((inverse @ np.abs(scale_root)) ** 2).sum((-2, -1))
     of_scale = ((np.abs(_inverse(scale_root)) @ np.abs(scale_root)) ** 2).sum((-2, -1))
     diagonal = np.abs(np.log(np.diagonal(root, axis1=-2, axis2=-1))).sum(-1)
@@ -388,9 +388,9 @@ def by_pattern(
 ) -> Array:
     """Return log densities (*sample, n, members) of the cells there are, a pattern at a time."""
     every = np.arange(x.shape[-1])
-    whole = density(x, every)
-    if not np.isnan(whole).any():  # as it would be if an entry of x were
-        return whole
+    full = density(x, every)
+    if not np.isnan(full).any():  # as it would be if an entry of x were
+        return full
     gone = np.isnan(x)
     result = np.zeros((*sample, len(x), members))
     for pattern in np.unique(gone, axis=0):
@@ -486,7 +486,7 @@ def outer(x: Array) -> Array:
 
 
 def width_of(mean: Array, matrix: Array, argument: str) -> int:
-    """Return the number of columns, which a matrix must have in both directions."""
+    """Return the number of columns of a square matrix; refuse one that is not square."""
     if mean.ndim == 0 or matrix.shape[-2:] != (mean.shape[-1], mean.shape[-1]):
         width = mean.shape[-1] if mean.ndim else "D"
         raise PriorError(

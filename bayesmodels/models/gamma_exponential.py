@@ -200,15 +200,15 @@ class GammaExponential:
         (new,) = self.replicate(parameters, design, rng).values()
         d = checked.waited(design)
         ended = (d.events > 0) | (new[0] < d.x)
-        return simulation.told(self, simulation.replaced(self, design, new[0], ended))
+        return simulation.of_data(self, simulation.replaced(self, design, new[0], ended))
 
     observed = rates.observed
     leave_rows_out = rates.leave_rows_out
     digits_lost = conditioning.none_lost
 
     @staticmethod
-    def _told(x: Array) -> tuple[Array, Array, Array]:
-        """Return events, exposures, and what of log densities no rate changes; NaN is missing."""
+    def _cell_totals(x: Array) -> tuple[Array, Array, Array]:
+        """Return events, exposures and log base measures of cells, of which NaN is missing."""
         here = ~np.isnan(x)
         return here.astype(float), np.where(here, x, 0.0), np.zeros(x.shape)
 
@@ -228,11 +228,11 @@ class GammaExponential:
             pm.Exponential(name, lam=lam, observed=d.x, dims=dims)
             return
         upper = np.where(d.events > 0, np.inf, d.x)
-        whole = pm.Exponential.dist(lam=lam)
-        pm.Censored(name, whole, lower=None, upper=upper, observed=d.x, dims=dims)
+        uncensored = pm.Exponential.dist(lam=lam)
+        pm.Censored(name, uncensored, lower=None, upper=upper, observed=d.x, dims=dims)
 
 
 def _log_lomax(events: Any, x: Array, shape: Array, rate: Array) -> Array:
-    """Return the log density of times that ended, and that of longer ones where none did."""
+    """Return the Lomax log density of times that ended, the log survival of censored ones."""
     ended = np.log(shape) - np.log(rate + x)
     return np.asarray(events * ended - shape * np.log1p(x / rate))

@@ -217,8 +217,8 @@ class GammaPoisson:
     digits_lost = conditioning.none_lost
 
     @staticmethod
-    def _told(x: Array) -> tuple[Array, Array, Array]:
-        """Return events, exposures, and what of log densities no rate changes; NaN is missing."""
+    def _cell_totals(x: Array) -> tuple[Array, Array, Array]:
+        """Return events, exposures and log base measures of cells, of which NaN is missing."""
         here = ~np.isnan(x)
         events = np.where(here, x, 0.0)
         return events, here.astype(float), -log_factorials(events)

@@ -131,7 +131,7 @@ class HypothesisStatistic:
         return self.coords["hypothesis"]
 
     def seen(self) -> dict[str, float]:
-        """Return nothing: likelihoods of hypotheses do not tell which rows they are of."""
+        """Return no numbers to compare: likelihoods of hypotheses do not identify their rows."""
         return {}
 
     def without_rows(self) -> Self:
@@ -254,14 +254,14 @@ class ConceptLearning:
             )
         if sampling not in ("strong", "weak"):
             raise PriorError(f"sampling: must be 'strong' or 'weak'; got {sampling!r}.")
-        given = None if items is None else _hashable(tuple(items), "items")
-        extents = {name: _extent(name, what, given) for name, what in hypotheses.items()}
+        listed = None if items is None else _hashable(tuple(items), "items")
+        extents = {name: _extent(name, what, listed) for name, what in hypotheses.items()}
         _several(tuple(extents))
-        every = _items(extents) if given is None else labels.unique(given, "items")
+        every = _items(extents) if listed is None else labels.unique(listed, "items")
         inside = np.array([[item in extent for item in every] for extent in extents.values()])
         for name, extent in extents.items():
-            if not extent or (beyond := extent.difference(every)):
-                what = f"{next(iter(beyond))!r}, which is not among the items" if extent else "none"
+            if not extent or (extra := extent.difference(every)):
+                what = f"{next(iter(extra))!r}, which is not among the items" if extent else "none"
                 raise PriorError(
                     f"hypotheses: {name!r} must hold at least one of the items; it holds {what}."
                 )
@@ -282,7 +282,7 @@ class ConceptLearning:
         log_weights: Logs,
     ) -> Self:
         """Return a belief with these weights, about a table or about sets of items."""
-        made = cls.from_table(log_table, hypotheses=hypotheses, outcomes=outcomes, logs=True)
+        belief = cls.from_table(log_table, hypotheses=hypotheses, outcomes=outcomes, logs=True)
         number = len(labels.unique(items, "items"))
         if len(outcomes) not in (number, 2 * number) or outcomes[:number] != items:
             raise DataError("outcomes: must be the items, and for each maybe that it is not one.")
@@ -290,8 +290,8 @@ class ConceptLearning:
             raise DataError(
                 "log_weights: must be one number a hypothesis, not -inf for all of them."
             )
-        values.fill(made, items=items, log_weights=log_weights)
-        return made
+        values.fill(belief, items=items, log_weights=log_weights)
+        return belief
 
     @classmethod
     def from_table(
@@ -348,12 +348,12 @@ class ConceptLearning:
             )
         names = tuple(range(array.shape[0])) if hypotheses is None else tuple(hypotheses)
         labelled = tuple(range(array.shape[1])) if outcomes is None else tuple(outcomes)
-        for what, given, size in (
+        for what, entries, size in (
             ("hypotheses", names, array.shape[0]),
             ("outcomes", labelled, array.shape[1]),
         ):
-            if len(labels.unique(given, what)) != size:
-                raise PriorError(f"{what}: must be {size}, as the table has; got {len(given)}.")
+            if len(labels.unique(entries, what)) != size:
+                raise PriorError(f"{what}: must be {size}, as the table has; got {len(entries)}.")
         with np.errstate(over="ignore"):
             mass = np.exp(array) if logs else array
         total = mass.sum(1)

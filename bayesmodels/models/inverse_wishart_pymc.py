@@ -69,8 +69,8 @@ class CovarianceOfRoot(Operation):
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
         """Return the gradient: dSigma = -(A^-1 dA Sigma) - (its transpose), and A^-T = A Sigma."""
-        (root,), (sigma,), (given,) = inputs, outputs, cotangents
-        both = given + _turned(given)
+        (root,), (sigma,), (cotangent,) = inputs, outputs, cotangents
+        both = cotangent + _turned(cotangent)
         return [-_tril(product(product(product(root, sigma), both), sigma))]
 
 
@@ -115,8 +115,8 @@ class RootOfCovariance(Operation):
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
         """Return the gradient: dA = -P(A dSigma A') A, P the lower triangle with half diagonal."""
-        (root,), (given,) = outputs, cotangents
-        inner = product(given, _turned(root)) * self.half
+        (root,), (cotangent,) = outputs, cotangents
+        inner = product(cotangent, _turned(root)) * self.half
         slope = product(_turned(root), product(inner, root))
         return [-(slope + _turned(slope)) / 2]
 
@@ -149,9 +149,9 @@ class Located(Operation):
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
         """Return the gradient: A^-T g = A Sigma g."""
-        (centre, root, _), (mu,), (given,) = inputs, outputs, cotangents
-        turned = applied(root, applied(CovarianceOfRoot()(root), given))
-        return [given, -_tril(turned[..., :, None] * (mu - centre)[..., None, :]), turned]
+        (centre, root, _), (mu,), (cotangent,) = inputs, outputs, cotangents
+        turned = applied(root, applied(CovarianceOfRoot()(root), cotangent))
+        return [cotangent, -_tril(turned[..., :, None] * (mu - centre)[..., None, :]), turned]
 
 
 @numba_loops(Located)
@@ -240,10 +240,10 @@ def _packed_entries(matrix: Any) -> Any:
 
 
 def _undone(_: Any, node: Any) -> Any:
-    """Return the root that a covariance was made of; both have a positive diagonal."""
+    """Rewrite a root of a covariance of a root as that root; both have a positive diagonal."""
     (sigma,) = node.inputs
-    made = sigma.owner is not None and isinstance(sigma.owner.op, CovarianceOfRoot)
-    return [sigma.owner.inputs[0]] if made else None
+    is_covariance = sigma.owner is not None and isinstance(sigma.owner.op, CovarianceOfRoot)
+    return [sigma.owner.inputs[0]] if is_covariance else None
 
 
 _rewriter: Any = node_rewriter([RootOfCovariance])
@@ -262,7 +262,7 @@ def precision_root(sigma: Any) -> Any:
 
 
 def image(root: Any, x: Any, mean: Any) -> Any:
-    """Return A (x - mean); what was made as centre + A^-1 z is not solved for again."""
+    """Return A (x - mean); for x = centre + A^-1 z without solving again."""
     (x, up), (mean, down) = _parts(x), _parts(mean)
     result = applied(root, x - mean)
     result = result if up is None else result + up
@@ -293,14 +293,14 @@ def _parts(x: Any) -> tuple[Any, Any]:
 
 
 def _origin(x: Any) -> tuple[Any, Any]:
-    """Return what x was before rows took the part of their class, and how they took it.
+    """Return x before rows were indexed by class, and the function that indexes alike.
 
     Axes of length one that were put in front, where one covariance serves all, are looked through.
     """
     x = _seen_through(x)
     node = x.owner
     if node is None:
-        return x, _whole
+        return x, _identity
     if isinstance(node.op, _TAKES):
         origin, take = _origin(node.inputs[0])
         return origin, lambda y: node.op(take(y), *node.inputs[1:])
@@ -310,7 +310,7 @@ def _origin(x: Any) -> tuple[Any, Any]:
         if node.op.new_order == ("x",) * front + tuple(range(inner)):
             origin, take = _origin(node.inputs[0])
             return origin, lambda y: take(y)[(None,) * front]
-    return x, _whole
+    return x, _identity
 
 
 def _seen_through(x: Any) -> Any:
@@ -320,7 +320,7 @@ def _seen_through(x: Any) -> Any:
     return x
 
 
-def _whole(x: Any) -> Any:
+def _identity(x: Any) -> Any:
     return x
 
 
@@ -451,7 +451,7 @@ def inverse_wishart(name: str, df: Array, scale: Array, near: Array, dims: tuple
 
 
 def normal(
-    name: str, mean: Any, sigma: Any, weight: Any, dims: tuple[str, ...], **given: Any
+    name: str, mean: Any, sigma: Any, weight: Any, dims: tuple[str, ...], **options: Any
 ) -> Any:
     """Declare vectors x ~ N(mean, sigma / weight), `observed` or with a `default_transform`.
 
@@ -485,7 +485,7 @@ def normal(
         support_point=support_point,
         signature="(d),(d,d),()->(d)",
         dims=dims,
-        **given,
+        **options,
     )
 
 

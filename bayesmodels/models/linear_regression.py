@@ -114,7 +114,7 @@ class RegressionStatistic:
         checked.upper_triangular(factor, (*mean.shape, mean.shape[-1]))
         names = None if features is None else labels.unique(tuple(features), "features")
         if names is not None:
-            checked.as_many_columns(len(names), mean.shape[-1] - 1)
+            checked.check_width(len(names), mean.shape[-1] - 1)
         values.fill(
             self,
             n=_number(n),
@@ -125,17 +125,17 @@ class RegressionStatistic:
         )
 
     def __add__(self, other: Self) -> Self:
-        coords = self._together(other)
+        coords = self._merged_coords(other)
         parts = ((s.n, s.mean, s.factor) for s in (self, other))
         n, mean, factor = merged(*parts)
-        return conjugate.like(self, coords, _whole(n), mean, factor, self.features)
+        return conjugate.replace(self, coords, _as_count(n), mean, factor, self.features)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
 
         Digits of the factor are lost where it is small beside what is taken out.
         """
-        coords = self._together(other)
+        coords = self._merged_coords(other)
         n = float(checked.left_over(self.n - other.n, self.n, "n"))
         share = other.n / n if n else 0.0
         shift = other.mean - self.mean
@@ -143,19 +143,19 @@ class RegressionStatistic:
         gone = triangle(other.factor, between[..., None, :])
         factor = _taken_out(self.factor, gone, empty=n == 0)
         mean = self.mean - share * shift
-        return conjugate.like(self, coords, _whole(n), mean, factor, self.features)
+        return conjugate.replace(self, coords, _as_count(n), mean, factor, self.features)
 
-    def _together(self, other: Self) -> Coords:
-        coords = conjugate.together(self, other)
-        checked.as_many_columns(other.mean.shape[-1] - 1, self.mean.shape[-1] - 1)
+    def _merged_coords(self, other: Self) -> Coords:
+        coords = conjugate.merged_coords(self, other)
+        checked.check_width(other.mean.shape[-1] - 1, self.mean.shape[-1] - 1)
         return coords
 
     discounted = conjugate.discounted
     without_rows = conjugate.without_rows
 
     def _times(self, rho: float) -> Self:
-        n, factor = _whole(rho * self.n), np.sqrt(rho) * self.factor
-        return conjugate.like(self, self.coords, n, self.mean, factor, self.features)
+        n, factor = _as_count(rho * self.n), np.sqrt(rho) * self.factor
+        return conjugate.replace(self, self.coords, n, self.mean, factor, self.features)
 
     batch_axes = conjugate.batch_axes_of("mean", inner=1)
     event = conjugate.features
@@ -201,35 +201,35 @@ def _number(n: Any) -> float:
     total = checked.totals(n, "n", counted=True)
     if total.ndim:
         raise DataError(f"n: must be one number; got shape {total.shape}.")
-    return _whole(float(total))
+    return _as_count(float(total))
 
 
-def _whole(n: float) -> float:
-    """Return a whole number as such."""
+def _as_count(n: float) -> float:
+    """Return a number of rows as int if it is one; weights may add up to a fraction."""
     return int(n) if n == int(n) else n
 
 
-def _taken_out(whole: Array, part: Array, *, empty: bool) -> Array:
+def _taken_out(total: Array, part: Array, *, empty: bool) -> Array:
     """Return the triangular R with R'R = W'W - P'P, which must be possible up to rounding.
 
     In the coordinates in which W is orthogonal, what is left of each direction is 1 less the
     square of a singular value of P.
     """
-    _, size, turn = np.linalg.svd(whole)
-    there = size > whole.shape[-1] * EPS * size.max(-1, keepdims=True)
+    _, size, turn = np.linalg.svd(total)
+    there = size > total.shape[-1] * EPS * size.max(-1, keepdims=True)
     scale = np.where(there, size, 1.0)[..., None, :]
     inside = (part @ np.swapaxes(turn, -1, -2)) / scale
     # Outside of W's directions there is nothing to take out of.
     outside = np.where(there, 0.0, np.linalg.norm(inside, axis=-2))
     checked.left_over(-outside, size.max(-1, keepdims=True), "factor")
     inside = np.where(there[..., None, :], inside, 0.0)
-    missing = np.where(there, 0.0, 1.0)[..., None] * np.eye(whole.shape[-1])  # as if taken
-    _, taken, own = np.linalg.svd(np.concatenate([inside, missing], -2), full_matrices=False)
+    missing = np.where(there, 0.0, 1.0)[..., None] * np.eye(total.shape[-1])  # as if taken
+    _, taken, right = np.linalg.svd(np.concatenate([inside, missing], -2), full_matrices=False)
     left = 1 - taken**2
     # A rounding of P, which is about as large as W, counts more in W's shorter directions.
     spread = size.max(-1, keepdims=True) / np.where(there, size, np.inf).min(-1, keepdims=True)
     kept = checked.left_over(-np.abs(left) if empty else left, (1 + taken**2) * spread, "factor")
-    root = np.sqrt(kept)[..., :, None] * own
+    root = np.sqrt(kept)[..., :, None] * right
     return triangle((root * np.where(there, size, 0.0)[..., None, :]) @ turn)
 
 
@@ -323,8 +323,8 @@ class LinearRegression:
         factor[..., :-1, -1] = (root * np.broadcast_to(mean, (*batch, size))[..., None, :]).sum(-1)
         factor[..., -1, -1] = np.sqrt(2 * scale)
         names = None if features is None else labels.unique(tuple(features), "features")
-        own = labels.named(labels.without(coords, "feature"), batch, "coords")
-        axes = labels.completed(own, batch)
+        named = labels.named(labels.without(coords, "feature"), batch, "coords")
+        axes = labels.completed(named, batch)
         axes = {**axes, "feature": names or tuple(range(size))}
         shape = np.broadcast_to(shape, batch)
         values.fill(self, factor=factor, shape=shape, features=names, coords=axes)
@@ -337,9 +337,9 @@ class LinearRegression:
         if factor.ndim < 2:  # noqa: PLR2004 - a matrix
             raise DataError(f"factor: must be a matrix; got shape {factor.shape}.")
         checked.upper_triangular(factor, (*shape.shape, factor.shape[-1], factor.shape[-1]))
-        made = cls(np.zeros(factor.shape[-1] - 1), 0, shape, 0, features, coords)
-        values.fill(made, factor=factor)
-        return made
+        belief = cls(np.zeros(factor.shape[-1] - 1), 0, shape, 0, features, coords)
+        values.fill(belief, factor=factor)
+        return belief
 
     @classmethod
     def flat(cls, features: int | Sequence[Hashable]) -> Self:
@@ -391,7 +391,7 @@ class LinearRegression:
         blank = cls(np.zeros(X.shape[-1]), 0, shape, scale, features=names)
         rows = np.concatenate([X / np.sqrt(weight), np.zeros((len(X), 1))], axis=-1)
         factor = triangle(blank.factor, rows)
-        return checked.made(cls, factor, blank.shape, blank.features, blank.coords)
+        return checked.build(cls, factor, blank.shape, blank.features, blank.coords)
 
     @property
     def precision_factor(self) -> Array:
@@ -447,12 +447,12 @@ class LinearRegression:
         """
         size = self.factor.shape[-1] - 1
         if isinstance(data, RegressionStatistic):
-            checked.as_many_columns(data.mean.shape[-1] - 1, size)
+            checked.check_width(data.mean.shape[-1] - 1, size)
             return data
         rows = None if isinstance(data, Weighted) else checked.design_rows(data)
         if rows is None:
             return _of_batch(self, self._checked(data))
-        checked.as_many_columns(rows.width, size)
+        checked.check_width(rows.width, size)
         features = checked.same_features(self.features, rows.features)
 
         def look(block: Array) -> None:
@@ -460,7 +460,7 @@ class LinearRegression:
                 self._checked(data)  # complains, with the place in the user's own rows
 
         result = centred_factor(rows.X, rows.y, look, ones=rows.intercept)
-        return checked.made(RegressionStatistic, *result, features, {})
+        return checked.build(RegressionStatistic, *result, features, {})
 
     def update(self, data: Any) -> Self:
         """Return the posterior: the factor of prior rows and data rows, and shape + n / 2.
@@ -471,14 +471,14 @@ class LinearRegression:
             If columns are so nearly combinations of others that more than 8 digits are lost.
         """
         s = self.statistic(data)
-        axes = conjugate.met(self, s)
+        axes = conjugate.posterior_coords(self, s)
         features = self.features or s.features
         # Rows in order of size, the heavy row of means first: that is where QR is most accurate.
         heavy = np.sqrt(s.n) * s.mean[..., None, :]
         factor = triangle(heavy, s.factor, self.factor)
         shape = np.broadcast_to(self.shape + s.n / 2, factor.shape[:-2])
         axes = axes | {"feature": features or self.coords["feature"]}
-        after = checked.made(type(self), factor, shape, features, axes)
+        after = checked.build(type(self), factor, shape, features, axes)
         _warn_of_lost_digits(after, s)
         return after
 
@@ -812,7 +812,7 @@ class LinearRegression:
         return d
 
     def _check_columns(self, X: Array, names: tuple[Hashable, ...] | None) -> None:
-        checked.as_many_columns(X.shape[-1], self.factor.shape[-1] - 1)
+        checked.check_width(X.shape[-1], self.factor.shape[-1] - 1)
         checked.same_features(self.features, names)
 
     def _law_of_rows(self, draws: Draws, d: checked.Regression) -> tuple[Array, Array]:
@@ -866,7 +866,7 @@ def _declare_prior(prior: LinearRegression, names: Names) -> tuple[Any, Any]:
 
 
 def _batchless(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return in which columns some problem of a batch has a flag."""
+    """Return the columns that are flagged in any problem of a batch."""
     return flags.reshape(-1, flags.shape[-1]).any(0)
 
 
@@ -960,11 +960,11 @@ def _of_batch(belief: LinearRegression, d: checked.Regression) -> RegressionStat
     n, mean, factor = total
     axes = conjugate.rows_of(belief, d.coords, d.y.shape[1:])
     features = belief.features or d.features
-    return checked.made(RegressionStatistic, _whole(n), mean, factor, features, axes)
+    return checked.build(RegressionStatistic, _as_count(n), mean, factor, features, axes)
 
 
 def _wide(X: Array, batch: int) -> Array:
-    """Give X of shape (n, p) or (n, batch..., p) as many batch axes as there are."""
+    """Insert axes of length 1 into X (n, p) or (n, batch..., p) until it has all batch axes."""
     missing = batch - (X.ndim - 2)
     return X.reshape(len(X), *(1,) * missing, *X.shape[1:])
 

@@ -96,18 +96,18 @@ class MultivariateNormalStatistic:
         )
 
     def __add__(self, other: MultivariateNormalStatistic) -> Self:
-        coords = self._together(other)
+        coords = self._merged_coords(other)
         mean, shift, weight = merged_means(*cov.means(self), *cov.means(other))
         between = weight[..., None] * cov.outer(shift)
         scatter = self.scatter + other.scatter + between
-        return conjugate.like(self, coords, self.n + other.n, mean, scatter, self.features)
+        return conjugate.replace(self, coords, self.n + other.n, mean, scatter, self.features)
 
     def __sub__(self, other: MultivariateNormalStatistic) -> Self:
         """Return the statistic without rows that are in it.
 
         Digits of the scatter are lost where it is small beside what is taken out.
         """
-        coords = self._together(other)
+        coords = self._merged_coords(other)
         n = checked.left_over(self.n - other.n, self.n, "n")
         mean, shift, weight = merged_means(*cov.means(self), -other.n[..., None], other.mean)
         pull = weight[..., None] * cov.outer(shift)
@@ -118,10 +118,10 @@ class MultivariateNormalStatistic:
         kept = checked.left_over(along, size, "scatter")
         if (kept != along).any():
             left = (directions * kept[..., None, :]) @ np.swapaxes(directions, -1, -2)
-        return conjugate.like(self, coords, n, mean, left, self.features)
+        return conjugate.replace(self, coords, n, mean, left, self.features)
 
-    def _together(self, other: MultivariateNormalStatistic) -> Coords:
-        coords = conjugate.together(self, other)
+    def _merged_coords(self, other: MultivariateNormalStatistic) -> Coords:
+        coords = conjugate.merged_coords(self, other)
         if self.mean.shape[-1] != other.mean.shape[-1]:
             raise DataError(
                 "data: statistics to be merged must have the same columns; got "
@@ -134,7 +134,7 @@ class MultivariateNormalStatistic:
 
     def _times(self, rho: float) -> Self:
         numbers = rho * self.n, self.mean, rho * self.scatter
-        return conjugate.like(self, self.coords, *numbers, self.features)
+        return conjugate.replace(self, self.coords, *numbers, self.features)
 
     batch_axes = conjugate.batch_axes
     event = conjugate.features
@@ -300,14 +300,14 @@ class NormalInverseWishart:
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
-        axes = conjugate.met(self, s)
+        axes = conjugate.posterior_coords(self, s)
         location, pull = cov.meeting(self, s)
         features = self.features or s.features
         axes = axes | cov.event_coords(features, location.shape[-1])
         # Checked again, since rounding may take away what made it definite.
         scale = cov.positive_definite(self.scale + s.scatter + pull, "scale")
         fields = location, self.kappa + s.n, self.df + s.n, scale, features
-        return checked.made(type(self), *fields, axes)
+        return checked.build(type(self), *fields, axes)
 
     def log_evidence(self, data: Any) -> Array:
         """Return the log density of the rows with mean and covariance integrated out.
@@ -425,7 +425,7 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
     d = cov.checked_vectors(belief, data, as_given=True)
     _, mean, scatter = scatters(d.x, d.batch.groups, d.batch.size, d.batch.weights)
     width, lead = d.x.shape[-1], d.batch.lead
-    return checked.made(
+    return checked.build(
         MultivariateNormalStatistic,
         d.batch.row_counts(len(d.x)),
         mean.reshape((*lead, width)),

@@ -85,34 +85,34 @@ class NormalStatistic:
         values.fill(self, n=n, mean=mean, scatter=scatter, coords=coords)
 
     def __add__(self, other: Self) -> Self:
-        coords = conjugate.together(self, other)
+        coords = conjugate.merged_coords(self, other)
         mean, shift, weight = merged_means(self.n, self.mean, other.n, other.mean)
         scatter = self.scatter + other.scatter + weight * shift**2
-        return conjugate.like(self, coords, self.n + other.n, mean, scatter)
+        return conjugate.replace(self, coords, self.n + other.n, mean, scatter)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
 
         Digits of the scatter are lost where it is small beside what is taken out.
         """
-        coords = conjugate.together(self, other)
+        coords = conjugate.merged_coords(self, other)
         n = checked.left_over(self.n - other.n, self.n, "n")
         mean, shift, weight = merged_means(self.n, self.mean, -other.n, other.mean)
         pull = weight * shift**2
         left = self.scatter - other.scatter + pull
         left = np.where(n == 0, -np.abs(left), left)  # of no row nothing is left
         scatter = checked.left_over(left, self.scatter + other.scatter - pull, "scatter")
-        return conjugate.like(self, coords, n, mean, scatter)
+        return conjugate.replace(self, coords, n, mean, scatter)
 
     discounted = conjugate.discounted
     without_rows = conjugate.without_rows
 
     def moved(self, by: Array) -> Self:
         """Return the statistic of the rows plus a number."""
-        return conjugate.like(self, self.coords, self.n, self.mean + by, self.scatter)
+        return conjugate.replace(self, self.coords, self.n, self.mean + by, self.scatter)
 
     def _times(self, rho: float) -> Self:
-        return conjugate.like(self, self.coords, rho * self.n, self.mean, rho * self.scatter)
+        return conjugate.replace(self, self.coords, rho * self.n, self.mean, rho * self.scatter)
 
     batch_axes = conjugate.batch_axes
 
@@ -271,16 +271,16 @@ class NormalInverseGamma:
         n = np.broadcast_to(d.batch.row_counts(len(d.x)), shape)
         moved = mean.reshape(shape), scatter.reshape(shape)
         axes = conjugate.rows_of(self, d.batch.coords, shape)
-        return checked.made(NormalStatistic, n, *moved, axes)
+        return checked.build(NormalStatistic, n, *moved, axes)
 
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
-        axes = conjugate.met(self, s)
+        axes = conjugate.posterior_coords(self, s)
         location, shift, weight = merged_means(self.kappa, self.location, s.n, s.mean)
         kappa, shape = self.kappa + s.n, self.shape + s.n / 2
         scale = self.scale + 0.5 * s.scatter + 0.5 * weight * shift**2
-        return checked.made(type(self), location, kappa, shape, scale, axes)
+        return checked.build(type(self), location, kappa, shape, scale, axes)
 
     def log_evidence(self, data: Any) -> Array:
         """Return the log density of the rows with mean and variance integrated out.
@@ -393,7 +393,7 @@ class NormalInverseGamma:
         """Return the statistic of each single cell, NaN being missing."""
         here = ~np.isnan(x)
         parts = here.astype(float), np.where(here, x, 0.0), np.zeros(x.shape)
-        return checked.made(NormalStatistic, *parts, {})
+        return checked.build(NormalStatistic, *parts, {})
 
     def weighted_statistic(self, x: Array, weights: Array, coords: Coords) -> NormalStatistic:
         """Return the statistic of rows (n, inner...) by their weights (batch..., n)."""
@@ -408,7 +408,7 @@ class NormalInverseGamma:
             if not s.n.all():
                 gap *= s.n[(slice(None), *at)]
             scatter[(..., *at)] = np.einsum("...n,...n->...", weights, gap)
-        return checked.made(NormalStatistic, n, centre + shift, scatter, coords)
+        return checked.build(NormalStatistic, n, centre + shift, scatter, coords)
 
     least_pseudo_count: ClassVar = np.inf
 
@@ -462,9 +462,9 @@ class NormalInverseGamma:
         """
         mu, sigma2 = checked.drawn(draws, "mu"), checked.drawn(draws, "sigma2")
         gap = np.abs(mu - self.location)
-        own = np.abs(self.location) + np.abs(mu)
+        magnitude = np.abs(self.location) + np.abs(mu)
         size = (
-            (self.scale + self.kappa * gap * (gap + own)) / sigma2
+            (self.scale + self.kappa * gap * (gap + magnitude)) / sigma2
             + np.abs((self.shape + 1.5) * np.log(sigma2))
             + self.shape * (1 + np.abs(np.log(self.scale)))
             + np.abs(gammaln(self.shape))

@@ -15,26 +15,26 @@ from pytensor.graph.op import Op
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.kernels import Loops
 
-_WHEN_MADE: dict[type, Callable[[], object]] = {}
+_REGISTRATIONS: dict[type, Callable[[], object]] = {}
 
 
 class Operation(Op):
     """An operation with the `_value` of its inputs, of the dtype of the last of them.
 
     Its `_shape` follows from those of the inputs, which may hold None; by default it is the first.
-    `of_many`, if there is one, evaluates it of inputs with a further axis in front of each.
+    `batched`, if there is one, evaluates it for inputs that each have one leading axis more.
     """
 
     __props__: tuple[str, ...] = ()
     _value: Callable[..., Array]
-    of_many: Callable[..., Array] | None = None
+    batched: Callable[..., Array] | None = None
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
-        """Let PyTensor know how Numba evaluates it, which loads Numba, before there is one."""
+        """Register the Numba loops of its kind before the first instance; this loads Numba."""
         for kind in cls.__mro__:
-            if kind in _WHEN_MADE:
-                _WHEN_MADE[kind]()
-                _WHEN_MADE.pop(kind, None)
+            if kind in _REGISTRATIONS:
+                _REGISTRATIONS[kind]()
+                _REGISTRATIONS.pop(kind, None)
         return super().__new__(cls)
 
     def _shape(self, *shapes: Any) -> Any:
@@ -55,16 +55,16 @@ class Operation(Op):
         return [self._shape(*shapes)]
 
 
-def when_made(operation: type[Operation]) -> Callable[[Callable[[], object]], object]:
-    """Run the function that this decorates before the first of these operations is made."""
-    return lambda register: _WHEN_MADE.setdefault(operation, register)
+def before_first(operation: type[Operation]) -> Callable[[Callable[[], object]], object]:
+    """Return a decorator: its function runs before the first instance of the operation."""
+    return lambda register: _REGISTRATIONS.setdefault(operation, register)
 
 
 def numba_loops(operation: type[Operation]) -> Callable[[Any], Any]:
-    """Let Numba evaluate an operation by the loops that this decorates."""
+    """Return a decorator: its loops are how Numba evaluates the operation."""
 
     def keep(loops: Any) -> Any:
-        @when_made(operation)
+        @before_first(operation)
         def register() -> None:
             from pytensor.link.numba.dispatch import basic
 

@@ -67,7 +67,7 @@ class EventStatistic:
         log_given_total: ArrayLike = 0,
         coords: Any = None,
     ) -> None:
-        events, exposure, given = np.broadcast_arrays(
+        events, exposure, logs = np.broadcast_arrays(
             checked.totals(events, "events"),
             checked.totals(exposure, "exposure"),
             checked.parameter(log_given_total, "log_given_total"),
@@ -77,33 +77,33 @@ class EventStatistic:
                 "exposure: must be positive where there are events; got 0. Leave it at 1 a row."
             )
         named = labels.named(coords, events.shape, "coords")
-        values.fill(self, events=events, exposure=exposure, log_given_total=given, coords=named)
+        values.fill(self, events=events, exposure=exposure, log_given_total=logs, coords=named)
 
     def __add__(self, other: Self) -> Self:
-        coords = conjugate.together(self, other)
+        coords = conjugate.merged_coords(self, other)
         events, exposure = self.events + other.events, self.exposure + other.exposure
-        given = self.log_given_total + other.log_given_total
-        given = given + _log_split(self, other, events, exposure)
-        return conjugate.like(self, coords, events, exposure, given)
+        conditional = self.log_given_total + other.log_given_total
+        conditional = conditional + _log_split(self, other, events, exposure)
+        return conjugate.replace(self, coords, events, exposure, conditional)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
-        coords = conjugate.together(self, other)
+        coords = conjugate.merged_coords(self, other)
         events = checked.left_over(self.events - other.events, self.events, "events")
         exposure = checked.left_over(self.exposure - other.exposure, self.exposure, "exposure")
-        left = conjugate.like(self, coords, events, exposure, np.zeros(events.shape))
-        given = self.log_given_total - other.log_given_total
-        given = given - _log_split(left, other, self.events, self.exposure)
-        return conjugate.like(self, coords, events, exposure, given)
+        left = conjugate.replace(self, coords, events, exposure, np.zeros(events.shape))
+        conditional = self.log_given_total - other.log_given_total
+        conditional = conditional - _log_split(left, other, self.events, self.exposure)
+        return conjugate.replace(self, coords, events, exposure, conditional)
 
     discounted = conjugate.discounted
     without_rows = conjugate.without_rows
 
     def _times(self, rho: float) -> Self:
         events = rho * self.events
-        given = rho * (self.log_given_total + log_poisson(self.events, self.events))
-        given = given - log_poisson(events, events)
-        return conjugate.like(self, self.coords, events, rho * self.exposure, given)
+        conditional = rho * (self.log_given_total + log_poisson(self.events, self.events))
+        conditional = conditional - log_poisson(events, events)
+        return conjugate.replace(self, self.coords, events, rho * self.exposure, conditional)
 
     batch_axes = conjugate.batch_axes
 
@@ -125,9 +125,9 @@ class EventStatistic:
 
     @property
     def log_base(self) -> Array:
-        """What of the log density no rate changes: of counts the sum of x_i ln e_i - ln x_i!."""
-        some = np.where(self.exposure > 0, self.exposure, 1.0)
-        return self.log_given_total + xlogy(self.events, some) - gammaln(self.events + 1)
+        """Log base measure, which no rate changes: of counts the sum of x_i ln e_i - ln x_i!."""
+        positive = np.where(self.exposure > 0, self.exposure, 1.0)
+        return self.log_given_total + xlogy(self.events, positive) - gammaln(self.events + 1)
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -140,7 +140,7 @@ class EventStatistic:
 
 
 def _log_split(one: Any, other: Any, events: Array, exposure: Array) -> Array:
-    """Return the log probability that of all events so many are in either part of the exposure."""
+    """Return the binomial log mass of the events in either part of the exposure, given all."""
     rate = np.divide(events, exposure, out=np.zeros(np.shape(events)), where=exposure > 0)
     parts = sum(log_poisson(s.events, rate * s.exposure) for s in (one, other))
     return np.asarray(parts - log_poisson(events, events))
@@ -165,33 +165,33 @@ def update(self: Any, data: Any) -> Any:
         As in `statistic`.
     """
     s = self.statistic(data)
-    axes = conjugate.met(self, s)
-    return checked.made(type(self), self.shape + s.events, self.rate + s.exposure, axes)
+    axes = conjugate.posterior_coords(self, s)
+    return checked.build(type(self), self.shape + s.events, self.rate + s.exposure, axes)
 
 
 def of_rows(
     belief: Any, events: Array, exposure: Array, base: Array, batch: Batch
 ) -> EventStatistic:
-    """Return the statistic of rows: what each adds, and what of its log density no rate changes.
+    """Return the statistic of rows with events, exposures and log base measures.
 
-    The last is told as that of Poisson counts and the rest, which is 0 for these.
+    `base` is what a log base measure has beyond that of Poisson counts, 0 for these.
     """
     shape, groups = (*batch.lead, *events.shape[1:]), (batch.groups, batch.size)
     n, E = (sums(x, *groups, batch.weights) for x in (events, exposure))
     ratio = np.divide(n, E, out=np.zeros(n.shape), where=E > 0)
-    own = ratio[0] if batch.groups is None else ratio[batch.groups]
-    given = sums(log_poisson(events, own * exposure) + base, *groups, batch.weights)
-    numbers = (x.reshape(shape) for x in (n, E, given - log_poisson(n, n)))
+    mean_rate = ratio[0] if batch.groups is None else ratio[batch.groups]
+    conditional = sums(log_poisson(events, mean_rate * exposure) + base, *groups, batch.weights)
+    numbers = (x.reshape(shape) for x in (n, E, conditional - log_poisson(n, n)))
     axes = conjugate.rows_of(belief, batch.coords, shape)
-    return checked.made(EventStatistic, *numbers, axes)
+    return checked.build(EventStatistic, *numbers, axes)
 
 
 def of_totals(totals: Iterable[Array], coords: Coords) -> EventStatistic:
-    """Return the statistic of events, exposure, and what of the log density no rate changes."""
+    """Return the statistic of summed events, exposures and log base measures."""
     events, exposure, base = totals
-    some = np.where(exposure > 0, exposure, 1.0)
-    given = base - xlogy(events, some) + gammaln(events + 1)
-    return checked.made(EventStatistic, events, exposure, given, coords)
+    positive = np.where(exposure > 0, exposure, 1.0)
+    conditional = base - xlogy(events, positive) + gammaln(events + 1)
+    return checked.build(EventStatistic, events, exposure, conditional, coords)
 
 
 def log_evidence(self: Any, data: Any) -> Array:
@@ -202,8 +202,8 @@ def log_evidence(self: Any, data: Any) -> Array:
     """
     s = self.statistic(data)
     conjugate.joined(self, s)
-    some = np.where(s.exposure > 0, s.exposure, 1.0)
-    logs = log_negative_binomial(s.events, self.shape, self.rate, some)
+    positive = np.where(s.exposure > 0, s.exposure, 1.0)
+    logs = log_negative_binomial(s.events, self.shape, self.rate, positive)
     return (np.where(s.exposure > 0, logs, 0.0) + s.log_given_total)[()]
 
 
@@ -266,25 +266,25 @@ def leave_rows_out(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     d = self._rows(data)
     s, by_row = statistic, d.batch.by_row
     each = zip((self.shape, self.rate), (s.events, s.exposure), (d.events, d.exposure), strict=True)
-    shape, rate = (by_row(own) + np.maximum(by_row(total) - row, 0) for own, total, row in each)
+    shape, rate = (by_row(prior) + np.maximum(by_row(total) - row, 0) for prior, total, row in each)
     lost = rate < LEAST_LEFT * (rate + d.exposure)
     return all_there(np.asarray(self._log_row(d, shape, rate)), d.batch, lost=lost)
 
 
 def statistic_of_cells(self: Any, x: Array) -> EventStatistic:
     """Return the statistic of each single cell; NaN is missing, no event in no exposure."""
-    return of_totals(self._told(x), {})
+    return of_totals(self._cell_totals(x), {})
 
 
 def weighted_statistic(self: Any, x: Array, weights: Array, coords: Coords) -> EventStatistic:
     """Return the statistic of rows (n, inner...) by their weights (batch..., n)."""
-    return of_totals((np.tensordot(weights, part, 1) for part in self._told(x)), coords)
+    return of_totals((np.tensordot(weights, part, 1) for part in self._cell_totals(x)), coords)
 
 
 def log_plug_in(self: Any, parameters: Draws, x: Array) -> Array:
     """Return the same with `parameters` as if known; (..., n, members)."""
     lam = flat_members(parameters["lam"], x.ndim - 1)
-    events, exposure, base = self._told(x.reshape(len(x), prod(x.shape[1:])))
+    events, exposure, base = self._cell_totals(x.reshape(len(x), prod(x.shape[1:])))
     flat = laws(lam)
     if events.max(initial=0.0) > _LARGE:  # where x ln lam - lam would lose digits
         each = [log_poisson(events, exposure * one).sum(-1) for one in flat]

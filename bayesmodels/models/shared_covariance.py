@@ -70,8 +70,8 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
         ratio = checked.parameter(ratio, "ratio", positive=True)
         values.fill(self, ratio=np.broadcast_to(ratio, self.n.shape))
 
-    def _together(self, other: MultivariateNormalStatistic) -> Coords:
-        result = super()._together(other)
+    def _merged_coords(self, other: MultivariateNormalStatistic) -> Coords:
+        result = super()._merged_coords(other)
         same = getattr(other, "ratio", self.ratio)
         if not np.array_equal(self.ratio, same):
             raise DataError(
@@ -83,7 +83,7 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
     @classmethod
     def of(cls, s: MultivariateNormalStatistic, ratio: Array) -> Self:
         """Return the statistic of classes, with ratios of their covariances."""
-        return checked.made(cls, s.n, s.mean, s.scatter, s.features, s.coords, ratio)
+        return checked.build(cls, s.n, s.mean, s.scatter, s.features, s.coords, ratio)
 
     def mle(self) -> dict[str, Array]:
         """Return the maximum-likelihood estimates: the means, and sum_c S_c / r_c over all rows.
@@ -188,8 +188,8 @@ class SharedNormalInverseWishart:
         classes, width = mean.shape
         cov.degrees(df, width)
         cov.fitting(mean=(classes,), kappa=kappa.shape, ratio=ratio.shape)
-        own = labels.named(labels.without(coords, *cov.EVENT), (classes,), "coords")
-        axes = labels.completed(own, (classes,))
+        named = labels.named(labels.without(coords, *cov.EVENT), (classes,), "coords")
+        axes = labels.completed(named, (classes,))
         names = cov.named_features(features, width)
         values.fill(
             self,

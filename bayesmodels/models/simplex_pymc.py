@@ -87,36 +87,36 @@ class LogSimplexPullback(Operation):
         *lead, width = shapes[0]
         return (*lead, None if width is None else width - 1)
 
-    def _value(self, logs: Array, given: Array) -> Array:
-        by_z = given - np.exp(logs) * given.sum(-1, keepdims=True)
+    def _value(self, logs: Array, gradient: Array) -> Array:
+        by_z = gradient - np.exp(logs) * gradient.sum(-1, keepdims=True)
         return np.asarray(by_z[..., :-1] - by_z[..., -1:])
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
         """Return the gradient by both, for second derivatives."""
-        (logs, given), (by_y,) = inputs, cotangents
+        (logs, gradient), (by_y,) = inputs, cotangents
         by_z = _join([by_y, -by_y.sum(-1, keepdims=True)], axis=-1)
         weighted = pt.exp(logs) * by_z
         return [
-            -weighted * given.sum(-1, keepdims=True),
+            -weighted * gradient.sum(-1, keepdims=True),
             by_z - weighted.sum(-1, keepdims=True),
         ]
 
 
 @numba_loops(LogSimplexPullback)
-def _log_simplex_pullback(logs: Any, given: Any) -> Any:
+def _log_simplex_pullback(logs: Any, gradient: Any) -> Any:
     width = logs.shape[-1]
     by_y = np.empty((*logs.shape[:-1], width - 1))
     flat_logs = np.ascontiguousarray(logs).ravel()
-    flat_given = np.ascontiguousarray(given).ravel()
+    flat_gradient = np.ascontiguousarray(gradient).ravel()
     flat = by_y.reshape(-1)
     for i in range(flat_logs.size // width):
         start = i * width
         last = start + width - 1
         total = 0.0
         for k in range(start, last + 1):
-            total += flat_given[k]
-        at_last = flat_given[last] - np.exp(flat_logs[last]) * total
+            total += flat_gradient[k]
+        at_last = flat_gradient[last] - np.exp(flat_logs[last]) * total
         for k in range(width - 1):
-            by_z = flat_given[start + k] - np.exp(flat_logs[start + k]) * total
+            by_z = flat_gradient[start + k] - np.exp(flat_logs[start + k]) * total
             flat[i * (width - 1) + k] = by_z - at_last
     return by_y

@@ -171,8 +171,8 @@ def _of_many(node: Any) -> Callable[..., Array] | None:
         return partial(_joined, op.axis - width, width)
     if _is_diagonal(op):
         return _diagonal
-    if isinstance(op, Operation) and op.of_many:
-        return partial(_in_a_row, op.of_many, node.op.batch_ndim(node))
+    if isinstance(op, Operation) and op.batched:
+        return partial(_in_a_row, op.batched, node.op.batch_ndim(node))
     return None
 
 

@@ -21,7 +21,7 @@ from pytensor.graph.basic import clone
 from pytensor.graph.replace import _vectorize_node, clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 
-from bayesmodels.models.operations_pymc import Operation, when_made
+from bayesmodels.models.operations_pymc import Operation, before_first
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Elimination
 from bayesmodels.posteriors.alike import stacked
@@ -79,7 +79,7 @@ def _over_leading_axes(op: Any, node: Any, values: Any) -> Any:  # noqa: ARG001 
     return op.make_node(values)
 
 
-@when_made(LogSum)
+@before_first(LogSum)
 def _in_python() -> None:
     """Let Numba run them in Python, without a warning."""
     from pytensor.link.numba.dispatch import basic

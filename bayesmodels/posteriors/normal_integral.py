@@ -27,7 +27,7 @@ class NormalIntegral(Operation):
 
     _value = staticmethod(integral)
     # Of an array in another order, or one that is read only, the loops would be compiled again.
-    of_many = staticmethod(
+    batched = staticmethod(
         lambda slopes, *form: integrals(np.require(slopes, None, ["C", "W"]), *form)
     )
 
@@ -55,7 +55,7 @@ class Held(Operation):
     """The same numbers without a derivative; unlike PyTensor's own it stays when one rewrites."""
 
     view_map = {0: [0]}  # noqa: RUF012 - as PyTensor asks
-    _value = of_many = staticmethod(lambda x: x)
+    _value = batched = staticmethod(lambda x: x)
 
     def connection_pattern(self, node: Any) -> Any:  # noqa: ARG002
         """Say that nothing varies; called by PyTensor."""

@@ -79,7 +79,7 @@ class _Moved(Operation):
             moved = float(np.sum(sizes[counts] * slopes[counts]))
         return np.asarray(self.units.of(value) * moved)
 
-    def of_many(self, value: Any, influence: Any) -> Any:
+    def batched(self, value: Any, influence: Any) -> Any:
         """Return the same for each of many, along the first axis."""
         sizes, slopes = np.abs(value, dtype=np.float64), np.abs(influence, dtype=np.float64)
         each = np.where(_counts(sizes, slopes), sizes * slopes, 0.0)

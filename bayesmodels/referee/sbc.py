@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 
 from bayesmodels.belief.protocol import Draws, LatentClasses, Simulating, Statistic
 from bayesmodels.belief.reading import levels, numbers, places
-from bayesmodels.belief.simulation import Simulated, of_rows, told
+from bayesmodels.belief.simulation import Simulated, of_data, of_rows
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import weighted
 from bayesmodels.numerics import Array
@@ -57,7 +57,7 @@ class Setup:
         true = self.model.sample(1, rng)
         if self.simulate is None:
             return true, simulated(self.model, self.design, true, rng)
-        return true, told(self.model, self.simulate({k: x[0] for k, x in true.items()}, rng))
+        return true, of_data(self.model, self.simulate({k: x[0] for k, x in true.items()}, rng))
 
 
 def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:

@@ -19,7 +19,7 @@ FORMAT, SCHEMA = "bayesmodels pass", 1
 
 
 class Checkpoint:
-    """The sums so far and the last chunk in them, of a pass; another one must not go on here."""
+    """A file with the sums of one pass so far; a pass over other data is refused."""
 
     def __init__(
         self,
@@ -30,15 +30,15 @@ class Checkpoint:
         rows: int | None,
     ) -> None:
         self._path = Path(path)
-        own = {
-            "model": _whole(model),
+        identity = {
+            "model": _model_text(model),
             "source": _files(source),
             "columns": columns,
             "rows": rows,
         }
         self._of = {
             name: hashlib.sha256(json.dumps(value).encode()).hexdigest()
-            for name, value in own.items()
+            for name, value in identity.items()
         }
 
     def begun(self) -> tuple[Fold, tuple[int, int] | None, int]:
@@ -65,20 +65,20 @@ class Checkpoint:
                 )
         return Fold(sums), after, done
 
-    def write(self, found: Fold, after: tuple[int, int], rows: int) -> None:
-        """Keep the sums, whole or not at all."""
-        sums = [None if part is None else dumps(part) for part in found.sums]
+    def write(self, fold: Fold, after: tuple[int, int], rows: int) -> None:
+        """Replace the file by one with these sums, after the chunk `after`."""
+        sums = [None if part is None else dumps(part) for part in fold.sums]
         kept = {"format": FORMAT, "schema": SCHEMA, "of": self._of, "after": list(after)}
         with atomic_write(self._path) as part:
             part.write_text(json.dumps({**kept, "rows": rows, "sums": sums}), encoding="utf-8")
 
     def remove(self) -> None:
-        """Forget it: the pass has ended."""
+        """Remove the file after the last chunk."""
         self._path.unlink(missing_ok=True)
 
 
-def _whole(model: Any) -> str:
-    """Return all that a model is, as text."""
+def _model_text(model: Any) -> str:
+    """Return a model as JSON text."""
     try:
         return dumps(model)
     except DataError as error:
@@ -88,7 +88,7 @@ def _whole(model: Any) -> str:
 
 
 def _files(source: Any) -> Any:
-    """Return what files there are, how long and how old: what else could change unseen."""
+    """Return names, sizes and times of the files of a source, to notice changes."""
     if isinstance(source, (str, os.PathLike)):
         source = dataset(source)
     files = getattr(source, "files", None)

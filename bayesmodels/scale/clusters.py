@@ -19,7 +19,7 @@ Prepare = Callable[[Any], Any]
 def from_dask(
     of_data: Callable[[Any, int], Any], source: Any, columns: Sequence[str] | None, prepare: Prepare
 ) -> Any:
-    """Return the sum of what is made of each partition, folded on the workers.
+    """Return the sum over partitions of `of_data`, added up in pairs on the workers.
 
     Partitions without rows are left out; None if all are.
     """
@@ -37,9 +37,9 @@ def from_dask(
         one(of_data, part, number, prepare)
         for number, part in enumerate(getattr(parts, "ravel", lambda: parts)())
     ]
-    together = delayed(_merged)
+    merge = delayed(_merged)
     while len(level) > 1:
-        level = [together(level[at : at + 2]) for at in range(0, len(level), 2)]
+        level = [merge(level[at : at + 2]) for at in range(0, len(level), 2)]
     return compute(level[0])[0] if level else None
 
 

@@ -13,7 +13,7 @@ from bayesmodels.store import load
 
 
 class Fold:
-    """A sum that is added up like a binary number, so that only equals meet.
+    """A sum in which only sums of equally many parts are added, like carries of a binary counter.
 
     Of n parts log2 n sums are kept, and each part takes part in as many additions, so that rounding
     grows with log2 n and not with n.

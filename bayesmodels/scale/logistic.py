@@ -93,10 +93,10 @@ def mle(
     )
     if missing := model.missing_class(over.seen.classes):
         raise SeparationError(missing)
-    model.check_independent(over.heard, over.seen.features)
+    model.check_independent(over.bound, over.seen.features)
     result = over.peak(None)
-    if not result.proven and (apart := over.separation()):
-        raise SeparationError(model.separated(over.seen.classes, over.seen.features, apart))
+    if not result.proven and (separation := over.separation()):
+        raise SeparationError(model.separated(over.seen.classes, over.seen.features, separation))
     return model.maximum_at("MLE", result, over.seen.coefficients, over.seen.features)
 
 
@@ -200,7 +200,7 @@ class _Over:
     reading: Pass
     seen: _Seen
     frame: Frame
-    heard: Array
+    bound: Array
 
     @classmethod
     def of(cls, model: LogisticRegression, reading: Pass) -> _Over:
@@ -209,12 +209,12 @@ class _Over:
         if seen is None or not seen.classes.sum() > 0:
             raise DataError("source: must have at least one row; got none.")
         frame = penalized_fit.frame_of(seen.low, seen.high, seen.mean)
-        heard: _Joined = reading.fold(partial(_heard, model, frame), words="columns, again")
-        return cls(model, reading, seen, frame, heard.value)
+        bound: _Joined = reading.fold(partial(_bound, model, frame), words="columns, again")
+        return cls(model, reading, seen, frame, bound.value)
 
     def peak(self, prior: penalized_fit.Prior | None) -> Peak:
         others = len(self.model.classes) - 1
-        coordinates = Whitening.of(self.frame, self.heard, others, prior)
+        coordinates = Whitening.of(self.frame, self.bound, others, prior)
         white = _White(self.model, coordinates)
         step = 0
 
@@ -232,26 +232,26 @@ class _Over:
     def separation(self) -> Separation | None:
         """Return what separates the classes; None if they overlap.
 
-        Some rows of all are kept. If no weights separate these, none separate all; if some do, the
-        rows that contradict them most are kept as well, until none does.
+        Starts with a subset of the rows. If no weights separate it, none separate all rows; if some
+        do, the rows that contradict them most are added, until none does.
         """
-        some = self._nearest(None)
+        nearest = self._nearest(None)
         always = self.frame.intercept
-        apart = self._held(
-            some, lambda kept: find_separation(kept.X, kept.counts, always), 2 * BEYOND
+        result = self._held(
+            nearest, lambda kept: find_separation(kept.X, kept.counts, always), 2 * BEYOND
         )
-        if apart is None:
+        if result is None:
             return None
-        complete = self._held(some, lambda kept: strict_direction(kept.X, kept.counts), APART)
-        return replace(apart, complete=complete is not None)
+        complete = self._held(nearest, lambda kept: strict_direction(kept.X, kept.counts), APART)
+        return replace(result, complete=complete is not None)
 
     def _held(self, kept: _Nearest, find: Callable[[_Nearest], Any], least: float) -> Any:
-        """Return what is found in rows that are kept, and holds of all; None if nothing is."""
+        """Return what `find` finds in the kept rows if it holds of all rows, else None."""
         while (result := find(kept)) is not None:
             near = self._nearest(result.direction if isinstance(result, Separation) else result)
             if near.room[0] >= least:
                 return result
-            kept = kept.beside(near)
+            kept = kept.concatenated(near)
         return None
 
     def _nearest(self, ways: Array | None) -> _Nearest:
@@ -301,7 +301,7 @@ def _seen(model: LogisticRegression, data: Any, _number: int) -> _Seen:
 
 @dataclass(frozen=True)
 class _Joined:
-    """A value that chunks join, such as the largest of some numbers."""
+    """A value of a chunk, and the function that joins two such values, such as `max`."""
 
     value: Any
     join: Callable[[Any, Any], Any]
@@ -310,22 +310,23 @@ class _Joined:
         return _Joined(self.join(self.value, other.value), self.join)
 
 
-def _heard(model: LogisticRegression, frame: Frame, data: Any, _number: int) -> _Joined:
+def _bound(model: LogisticRegression, frame: Frame, data: Any, _number: int) -> _Joined:
     d = model.labelled(data)
-    return _Joined(penalized_fit.heard(penalized_fit.framed(frame, d.X, d.heavy)), triangle)
+    rows = penalized_fit.framed(frame, d.X, d.heavy)
+    return _Joined(penalized_fit.curvature_bound(rows), triangle)
 
 
 class _Nearest(NamedTuple):
-    """Rows in the frame that have least room on the right side of weights."""
+    """The rows, in the frame, with the smallest margin `room` to a separating direction."""
 
     room: Array
     X: Array
     counts: Array
 
     def __add__(self, other: _Nearest) -> _Nearest:  # type: ignore[override]
-        return self.beside(other).least()
+        return self.concatenated(other).least()
 
-    def beside(self, other: _Nearest) -> _Nearest:
+    def concatenated(self, other: _Nearest) -> _Nearest:
         return _Nearest(*(np.concatenate(two) for two in zip(self, other, strict=True)))
 
     def least(self) -> _Nearest:

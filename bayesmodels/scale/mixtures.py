@@ -122,11 +122,11 @@ def em(
     wide = model.with_axes(sample.rows)
     work = Steps(wide, estimate)
     if start is None:
-        point, found = _begun(model, work, sample.rows, number, rng)
+        point, counts = _begun(model, work, sample.rows, number, rng)
     else:
         point = work.read(start)
         number = len(point["pi"])
-        found = [1] * number
+        counts = [1] * number
     chunked = _Chunked(wide, sample.rows.axes, work)
     step = 0
 
@@ -136,7 +136,7 @@ def em(
         return over.fold(partial(chunked.sum, em_steps.expected, at), words=f"EM, step {step}")
 
     runs = work.climb(expected(point), expected, steps, tolerance)
-    usable = best_first([replace(run, found=times) for run, times in zip(runs, found, strict=True)])
+    usable = best_first([replace(run, starts=n) for run, n in zip(runs, counts, strict=True)])
     last = side_by_side([run.end for run in usable])
     ends: Ends = over.fold(
         partial(chunked.sum, em_steps.ends, last), words="EM, telling optima apart"
@@ -154,7 +154,7 @@ def _begun(
     """Return the distinct optima of some rows, and how many starts found each."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericsWarning)  # all rows go on where these end
-        some = model.em(
+        fitted = model.em(
             rows.distinct(),
             estimate=work.estimate,
             starts=starts,
@@ -162,8 +162,8 @@ def _begun(
             tolerance=_FIRST_TOLERANCE,
             rng=rng,
         )
-    point = side_by_side([work.read(optimum.parameters) for optimum in some.optima])
-    return point, [optimum.found for optimum in some.optima]
+    point = side_by_side([work.read(optimum.parameters) for optimum in fitted.optima])
+    return point, [optimum.found for optimum in fitted.optima]
 
 
 # --- what is made of a chunk ----------------------------------------------------------------------
@@ -178,7 +178,7 @@ class _Sample:
     total: float
 
     def __add__(self, other: _Sample) -> _Sample:
-        keys, rows = np.concatenate([self.keys, other.keys]), self.rows.beside(other.rows)
+        keys, rows = np.concatenate([self.keys, other.keys]), self.rows.concatenated(other.rows)
         return _smallest(keys, rows, self.total + other.total)
 
 
@@ -197,7 +197,7 @@ def _drawn(model: NaiveBayesMixture, seed: int, data: Any, number: int) -> _Samp
 
 @dataclass(frozen=True)
 class _Chunked:
-    """What is made of chunks of the same columns, by the model with their axes."""
+    """The function from a chunk to its sums, by the model with the axes of the columns."""
 
     model: NaiveBayesMixture
     axes: dict[str, Coords]
@@ -209,5 +209,5 @@ class _Chunked:
             raise DataError(
                 f"data: chunks must have the same columns; got {s.axes}, others {self.axes}."
             )
-        some = slices(s, self.work.numbers_a_row(len(at["pi"])))
-        return reduce(add, (of_rows(self.model, rows, at) for rows in some))
+        blocks = slices(s, self.work.numbers_a_row(len(at["pi"])))
+        return reduce(add, (of_rows(self.model, rows, at) for rows in blocks))

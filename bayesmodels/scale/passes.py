@@ -133,7 +133,7 @@ class Pass:
         *,
         progress: bool,
     ) -> Pass:
-        """Check what users of a pass may say."""
+        """Return a pass; check its arguments."""
         return cls(
             source,
             _names(target, columns, weights),
@@ -144,9 +144,9 @@ class Pass:
 
     @property
     def _picked(self) -> Any:
-        """What is picked of each chunk, and as what; of a function, which columns it is given."""
-        own = self.prepare
-        return [self.columns, asdict(own) if isinstance(own, _Columns) else None]
+        """Names of the columns read, and the fields of `prepare` unless it is a function."""
+        prepare = self.prepare
+        return [self.columns, asdict(prepare) if isinstance(prepare, _Columns) else None]
 
     def check_repeatable(self) -> None:
         """Refuse a source that can be read only once."""
@@ -165,7 +165,7 @@ class Pass:
         checkpoint: str | os.PathLike[str] | None = None,
         words: str = "",
     ) -> Any:
-        """Return the sum of what is made of each chunk; None if there are no rows.
+        """Return the sum of `of_data` over chunks; None if there are no rows.
 
         `of_data` goes from the data of a chunk, and its number, to what can be added. The
         `checkpoint` is about the `model`; the progress bar says the `words`.
@@ -227,7 +227,7 @@ def _prepared(
     intercept: bool,
     to_data: Callable[[Any], Any] | None,
 ) -> Callable[[Any], Any]:
-    """Return what turns a chunk into data of a model."""
+    """Return the function from a chunk to data of a model."""
     if to_data is not None:
         if target is not None or weights is not None or intercept:
             raise DataError("to_data: does all of it; leave target, weights and intercept out.")
@@ -261,11 +261,11 @@ class _Columns:
             if name is not None and name not in frame.columns:
                 raise DataError(f"source: a chunk has no column {name!r}; it has {frame.columns}.")
         if isinstance(self.columns, str):
-            own: Any = frame[self.columns]
+            features: Any = frame[self.columns]
         else:
             others = [n for n in frame.columns if n not in (self.target, self.weights)]
-            own = frame.select(others if self.columns is None else list(self.columns))
-        data = own.to_native()
+            features = frame.select(others if self.columns is None else list(self.columns))
+        data = features.to_native()
         if self.target is not None:
             data = Design(data, frame[self.target].to_native(), self.intercept)
         return data if self.weights is None else Weighted(data, frame[self.weights].to_native())
@@ -282,7 +282,7 @@ def _length(rows: Any) -> int:
 
 @contextmanager
 def _bar(source: Any, done: int, words: str, *, show: bool) -> Iterator[Callable[[int], None]]:
-    """Yield what is told how many more rows are done."""
+    """Yield the function that adds a number of rows to the progress bar."""
     if not show:
         yield lambda _: None
         return

@@ -66,7 +66,7 @@ def chunks(
 
 
 def _rows(source: Any, columns: Sequence[str] | None) -> int:
-    """Return how many rows have many cells, as each chunk takes some milliseconds of its own."""
+    """Return a number of rows with enough cells to make up for the overhead of a chunk."""
     names = source.schema.names if columns is None and is_dataset(source) else columns
     return ROWS if names is None else max(1, min(_LARGE, _CELLS // max(1, len(names))))
 
@@ -113,18 +113,18 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
 
     result: list[str] = []
     for path in paths:
-        some = _files(os.fspath(path))
-        if not some or not all(Path(file).is_file() for file in some):
+        files = _files(os.fspath(path))
+        if not files or not all(Path(file).is_file() for file in files):
             raise DataError(f"source: there is no file {os.fspath(path)!r}.")
-        result += some
+        result += files
     if len({Path(file).resolve() for file in result}) < len(result):
         raise DataError(
             f"source: a file is named twice in {result}; its rows would be counted twice."
         )
     kinds = {_FORMATS.get(Path(file).suffix) for file in result}
     if len(kinds) > 1 or None in kinds:
-        some = [os.fspath(path) for path in paths]
-        raise DataError(f"source: files must all end in one of {', '.join(_FORMATS)}; got {some}.")
+        files = [os.fspath(path) for path in paths]
+        raise DataError(f"source: files must all end in one of {', '.join(_FORMATS)}; got {files}.")
     (kind,) = kinds
     form: Any = kind
     if kind == "parquet":
@@ -138,7 +138,7 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
 
 @contextmanager
 def _readable(path: str) -> Iterator[None]:
-    """Complain about a file that is damaged, gone, no text, or of several types in one column."""
+    """Raise a `DataError` for a file that is damaged, gone, no text, or of mixed types."""
     import pyarrow as pa
 
     try:
@@ -174,10 +174,10 @@ def _of_all(types: set[Any]) -> Any:
     """Return the type in which no cell of a column of text loses anything."""
     import pyarrow as pa
 
-    some = types - {pa.null()}
-    if some == {pa.int64(), pa.float64()}:
+    known = types - {pa.null()}
+    if known == {pa.int64(), pa.float64()}:
         return pa.float64()
-    return pa.string() if len(some) > 1 else (some or types).pop()
+    return pa.string() if len(known) > 1 else (known or types).pop()
 
 
 def _files(text: str) -> list[str]:
@@ -197,7 +197,7 @@ def _of_dataset(
     for part, fragment in enumerate(source.get_fragments()):
         if after is not None and part < after[0]:
             continue
-        schema = _own_types(fragment, source.schema, columns, kinds)
+        schema = _file_schema(fragment, source.schema, columns, kinds)
         result = fragment.to_batches(
             schema=schema, columns=schema.names, batch_size=rows, batch_readahead=1
         )
@@ -209,8 +209,8 @@ def _of_dataset(
                 place += 1
 
 
-def _own_types(fragment: Any, of_all: Any, columns: Sequence[str] | None, known: Any) -> Any:
-    """Return the columns to read of a file in the types that it has itself: no other holds all.
+def _file_schema(fragment: Any, of_all: Any, columns: Sequence[str] | None, known: Any) -> Any:
+    """Return the schema by which a file is read: the wanted columns in the types of that file.
 
     Refuse a file that lacks columns or has others, or types of another kind than those `known` of
     the files before it: Arrow would make up cells, and turn dates or text into numbers. Files of
@@ -219,12 +219,12 @@ def _own_types(fragment: Any, of_all: Any, columns: Sequence[str] | None, known:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-    own, path = fragment.physical_schema, getattr(fragment, "path", "a part")
+    schema, path = fragment.physical_schema, getattr(fragment, "path", "a part")
     text = getattr(getattr(fragment, "format", None), "default_extname", "csv") in ("csv", "json")
     in_path = ds.get_partition_keys(fragment.partition_expression)
     wanted = of_all.names if columns is None else list(columns)
-    others = [name for name in own.names if name not in of_all.names] if columns is None else []
-    lacking = [name for name in wanted if name not in own.names and name not in in_path]
+    others = [name for name in schema.names if name not in of_all.names] if columns is None else []
+    lacking = [name for name in wanted if name not in schema.names and name not in in_path]
     if lacking or others:
         does = f"has no column {lacking[0]!r}" if lacking else f"has a column {others[0]!r}, too"
         raise DataError(
@@ -233,7 +233,7 @@ def _own_types(fragment: Any, of_all: Any, columns: Sequence[str] | None, known:
         )
     fields = []
     for name in wanted:
-        field = of_all.field(name) if text or name in in_path else own.field(name)
+        field = of_all.field(name) if text or name in in_path else schema.field(name)
         kind = _kind(field.type)
         if kind != (before := known.setdefault(name, (kind, field.type)))[0]:
             if "null" not in (kind, before[0]):

@@ -50,18 +50,18 @@ class Block:
     counted: bool = False
 
     def of(self, belief: Any) -> Block:
-        """Return the block with another belief, and the columns that this one has met."""
+        """Return the block with another belief, its columns fixed if this one has data."""
         return replace(self, belief=belief, columns=columns_known(belief, self.columns))
 
     def check(self, coords: Coords, classes: DirichletCategorical) -> None:
-        """Refuse the axes of a statistic of other classes, or columns, than these."""
+        """Refuse a statistic whose labels `coords` are of other classes or columns."""
         same(classes.coords["category"], next(iter(coords.values())), "classes")
         if not isinstance(self.columns, tuple):
             return
-        if (met := coords.get("feature", self.columns)) != self.columns:
+        if (names := coords.get("feature", self.columns)) != self.columns:
             raise DataError(
                 f"data: must be a statistic of the columns {list(self.columns)}, which the model "
-                f"lists; got one of {list(met)}. Make it with a model that lists the same."
+                f"lists; got one of {list(names)}. Make it with a model that lists the same."
             )
 
     def __repr__(self) -> str:
@@ -77,8 +77,8 @@ class Block:
 def impossible(belief: Any, parameters: Draws, x: Any, block: str) -> str | None:
     """Say which value of a row `x`, as `Classified.cells` returns it, no class can have, if any."""
 
-    def never(alone: Any) -> bool:
-        return bool(np.isneginf(belief.log_plug_in(parameters, alone).max(-1)).any())
+    def never(single: Any) -> bool:
+        return bool(np.isneginf(belief.log_plug_in(parameters, single).max(-1)).any())
 
     coded = isinstance(belief, DirichletCategorical)
     levels = belief.coords["category"] if coded else ()
@@ -91,9 +91,9 @@ def impossible(belief: Any, parameters: Draws, x: Any, block: str) -> str | None
     features = belief.coords.get("feature", (block,) if block else ())
     gap = -1 if coded else np.nan
     for at in range(x.size):
-        alone = np.full(x.size, gap, dtype=np.result_type(x.dtype, type(gap)))
-        value = alone[at] = x.flat[at]
-        if never(alone.reshape(x.shape)):
+        single = np.full(x.size, gap, dtype=np.result_type(x.dtype, type(gap)))
+        value = single[at] = x.flat[at]
+        if never(single.reshape(x.shape)):
             named = f" of feature {features[at]!r}" if features else ""
             return f"the value {shown(levels[value] if coded else value)}{named}"
     return None
@@ -136,8 +136,8 @@ def _of_counts(belief: FeatureFamily, columns: Any, argument: str) -> DirichletC
     return DirichletCategorical(belief.alpha, columns, belief.coords)
 
 
-def as_given(blocks: Mapping[str, Block]) -> dict[str, Any]:
-    """Return blocks as a user writes them."""
+def features_argument(blocks: Mapping[str, Block]) -> dict[str, Any]:
+    """Return blocks as the argument `features` of a classifier, as a user writes it."""
     return {
         name: (each.belief, MultinomialCounts(each.columns) if each.counted else each.columns)
         for name, each in blocks.items()
@@ -172,7 +172,7 @@ class Classified:
     ) -> None:
         self._blocks, self._weights = blocks, None
         self._first: Argument | None = None
-        self._found: dict[str, tuple[Argument, Any]] = {}
+        self._tables: dict[str, tuple[Argument, Any]] = {}
         self._axis: Coords = {"class": classes.coords["category"]}
         if new:
             self._features = data
@@ -233,7 +233,7 @@ class Classified:
 
     def cells(self, name: str) -> Any:
         """Return checked values of a block's rows; missing ones are NaN, or -1 for a category."""
-        belief, (found, rows) = self.belief(name), self._read(name)
+        belief, (table, rows) = self.belief(name), self._read(name)
         coded = isinstance(belief, DirichletCategorical)
         if isinstance(rows, MultinomialCounts):
             if not coded or belief.alpha.ndim != 2:  # noqa: PLR2004 - class and category
@@ -242,21 +242,21 @@ class Classified:
                 )
             return belief.read(rows)
         inner = [len(labels) for axis, labels in belief.coords.items() if axis not in _EVENT][1:]
-        shape = found.values.shape[1:]
+        shape = table.values.shape[1:]
         if list(shape) != inner:
             wanted = (
                 f"have {inner[0]} column(s), one a feature"
                 if inner
                 else "be one column, a series or an array of one axis, as in the data before"
             )
-            raise DataError(f"{found.argument}: must {wanted}; got rows of shape {shape}.")
-        if found.missing is None:
-            return belief.read(found)
+            raise DataError(f"{table.argument}: must {wanted}; got rows of shape {shape}.")
+        if table.missing is None:
+            return belief.read(table)
         gap, kind = (-1, np.intp) if coded else (np.nan, np.float64)
-        if found.missing.all():
-            return np.full(found.values.shape, gap, kind)
-        result = belief.read(_filled(found)).astype(kind)
-        result[found.missing] = gap
+        if table.missing.all():
+            return np.full(table.values.shape, gap, kind)
+        result = belief.read(_filled(table)).astype(kind)
+        result[table.missing] = gap
         return result
 
     def belief(self, name: str) -> Any:
@@ -275,30 +275,30 @@ class Classified:
         return belief.update(Split(none, np.zeros(0, dtype=np.intp), self._axis))
 
     def _read(self, name: str) -> tuple[Argument, Any]:
-        """Read a block's rows, as many as all others; return them, and again as counts if so."""
-        if name in self._found:
-            return self._found[name]
-        given = rows = self._given(name)
-        if not isinstance(given, MultinomialCounts):
+        """Read and cache a block's rows; return their table, and what the belief reads."""
+        if name in self._tables:
+            return self._tables[name]
+        selected = rows = self._selected(name)
+        if not isinstance(selected, MultinomialCounts):
             levels = getattr(self._blocks[name].belief, "categories", None)
-            coded = read_codes(given, argument(name), levels)
-            result = coded or read(given, argument(name), missing=True)
+            coded = read_codes(selected, argument(name), levels)
+            result = coded or read(selected, argument(name), missing=True)
             result = rows = _labelled(result, self._blocks[name])
-        elif checked.sparse(given.counts):
-            result = Argument("counts", given.counts)
+        elif checked.sparse(selected.counts):
+            result = Argument("counts", selected.counts)
         else:
-            result = read(given.counts, "counts", vector_row=True)
+            result = read(selected.counts, "counts", vector_row=True)
             rows = MultinomialCounts(result)
         self.same_rows(result)
-        self._found[name] = result, rows
+        self._tables[name] = result, rows
         return result, rows
 
     def same_rows(self, other: Argument) -> Argument:
-        """Check that there is something for each row; return what names the rows."""
+        """Check that an argument has as many rows as the first; return the first, for messages."""
         self._first = other if self._first is None else same_rows(self._first, other)
         return self._first
 
-    def _given(self, name: str) -> Any:
+    def _selected(self, name: str) -> Any:
         """Select the rows of a block, in the container that the user chose."""
         block, features = self._blocks[name], self._features
         if isinstance(features, Mapping):
@@ -313,12 +313,12 @@ class Classified:
 
 
 def argument(name: str) -> str:
-    """Return what complaints call a block."""
+    """Return the name of a block in error messages."""
     return f"features[{name!r}]" if name else "features"
 
 
 def _filled(block: Argument) -> Argument:
-    """Return the block with a value that is there in place of those that are missing."""
+    """Return the block with its first present value in place of missing ones."""
     here = present(block)
     filled = np.full(block.values.shape, here[0], dtype=here.dtype)
     filled[~cast("Any", block.missing)] = here
@@ -334,9 +334,9 @@ def _select(features: Any, block: Block, name: str) -> Any:
     if not isinstance(frame, nw.DataFrame):
         return features if wanted is None else _by_number(features, wanted, name)
     if wanted is None and "class" in block.belief.coords:  # the columns that it has met
-        met = block.belief.coords.get("feature", ())
-        known = all(column in frame.columns or isinstance(column, str) for column in met)
-        wanted = tuple(met) if met and known else None
+        seen = block.belief.coords.get("feature", ())
+        known = all(column in frame.columns or isinstance(column, str) for column in seen)
+        wanted = tuple(seen) if seen and known else None
     if wanted is None:
         return features
     if callable(wanted):
@@ -353,24 +353,24 @@ def _select(features: Any, block: Block, name: str) -> Any:
     return chosen.to_native()
 
 
-def _labelled(found: Argument, block: Block) -> Argument:
+def _labelled(table: Argument, block: Block) -> Argument:
     """Return rows whose columns have the labels that the block lists; others are refused."""
     listed = block.columns
     if not isinstance(listed, tuple):
-        return found
-    if found.values.shape[1:] != (len(listed),):
+        return table
+    if table.values.shape[1:] != (len(listed),):
         raise DataError(
-            f"{found.argument}: must have the {len(listed)} columns that the block lists; got rows "
-            f"of shape {found.values.shape[1:]}."
+            f"{table.argument}: must have the {len(listed)} columns that the block lists; got rows "
+            f"of shape {table.values.shape[1:]}."
         )
-    if found.columns is None:
-        return replace(found, columns=listed)
-    if tuple(found.columns) != listed:
+    if table.columns is None:
+        return replace(table, columns=listed)
+    if tuple(table.columns) != listed:
         raise DataError(
-            f"{found.argument}: must have the columns that the block lists, {list(listed)}, in "
-            f"this order; got {list(found.columns)}. Select them: frame[{list(listed)}]."
+            f"{table.argument}: must have the columns that the block lists, {list(listed)}, in "
+            f"this order; got {list(table.columns)}. Select them: frame[{list(listed)}]."
         )
-    return found
+    return table
 
 
 def _by_number(features: Any, columns: Any, name: str) -> Any:

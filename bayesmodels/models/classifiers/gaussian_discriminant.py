@@ -145,14 +145,14 @@ class GaussianDiscriminant(GenerativeClassifier):
         ):
             raise DataError(f"covariance: {covariance!r} does not fit the gaussian.")
         if not shared:
-            made = cls(classes, gaussian, covariance)
-            of_classes(made.blocks[""], "", classes)
-            return made
+            belief = cls(classes, gaussian, covariance)
+            of_classes(belief.blocks[""], "", classes)
+            return belief
         check_classes(classes)
         if "class" not in gaussian.coords:
             raise DataError("gaussian: must have the axis class.")
         block = of_classes(Block(gaussian), "", classes)
-        return checked.made(cls, classes, {"": block}, covariance)
+        return checked.build(cls, classes, {"": block}, covariance)
 
     @property
     def gaussian(self) -> Any:

@@ -115,7 +115,7 @@ class ClassStatistic:
 
     @property
     def log_coefficient(self) -> float:
-        """Log of the number of orders that counts forget, of all parts."""
+        """Sum of the parts' log multinomial coefficients, which counts have and rows lack."""
         parts = (self.classes, *self.features.values())
         return sum(float(np.sum(getattr(part, "log_coefficient", 0.0))) for part in parts)
 
@@ -149,22 +149,22 @@ def _suffix(name: str) -> str:
 
 
 def _names(name: str, block: Block, *, cells: bool = False) -> Names:
-    """Return the names of a block; its rows may be single cells, where some are missing."""
+    """Return the names of a block's variables and axes; rows are `cells` if some are missing."""
     end = _suffix(name)
     axes = [axis for axis in block.belief.coords if axis != "class"]
-    own = {axis: axis + end for axis in (*axes, "feature", "category")}
+    renamed = {axis: axis + end for axis in (*axes, "feature", "category")}
     if cells:
-        own["row"] = "cell" + end
-    return Names({v: v + end for v in (*block.belief.dims, "x", "likelihood")}, own)
+        renamed["row"] = "cell" + end
+    return Names({v: v + end for v in (*block.belief.dims, "x", "likelihood")}, renamed)
 
 
-def _own_draws(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
-    """Return a part's own variables, under its own names."""
+def _part_draws(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
+    """Return the draws of one part's variables, by the names that its belief uses."""
     return {variable: checked.drawn(draws, names(variable)) for variable in belief.dims}
 
 
 def known_draws(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
-    """Return a part's own variables of its full shape; those of a prior may be for all classes."""
+    """Return one part's draws, those that are the same for all classes repeated for each."""
     lead = np.shape(checked.variable(parameters, "pi"))[:-1]
     result = {}
     for variable, axes in belief.dims.items():
@@ -268,7 +268,7 @@ class ProductOfBeliefs:
         sample_axes = np.ndim(checked.drawn(draws, "pi")) - 1
         total: Any = 0.0
         for belief, names in self.parts():
-            each = np.asarray(getattr(belief, verb)(_own_draws(draws, belief, names)))
+            each = np.asarray(getattr(belief, verb)(_part_draws(draws, belief, names)))
             total = total + each.reshape(*each.shape[:sample_axes], -1).sum(-1)
         return total
 
@@ -294,7 +294,7 @@ class ProductOfBeliefs:
         ndarray of shape (..., n, class)
             Natural logarithms.
         """
-        given = Classified(self.classes, self.blocks, rows, new=True)
+        classified = Classified(self.classes, self.blocks, rows, new=True)
         if parameters is None:
             total = np.log(self.classes.predictive().mean())
         else:
@@ -303,15 +303,15 @@ class ProductOfBeliefs:
                     ..., None, :
                 ]
         for name, block in self.blocks.items():
-            belief, x = given.belief(name), given.cells(name)
+            belief, x = classified.belief(name), classified.cells(name)
             if parameters is None:
                 each = belief.log_predictive(x)  # new, so that it can be added to
                 each += total
                 total = each
                 continue
-            own = known_draws(parameters, belief, _names(name, block))
+            known = known_draws(parameters, belief, _names(name, block))
             try:
-                total = total + belief.log_plug_in(own, x)
+                total = total + belief.log_plug_in(known, x)
             except DataError as error:
                 if not name:
                     raise
@@ -390,7 +390,7 @@ class GenerativeClassifier(ProductOfBeliefs):
             Natural logarithm.
         """
         parts = self._with_data(self.statistic(data))
-        each = [float(np.sum(belief.log_evidence(own))) for belief, _, own in parts]
+        each = [float(np.sum(belief.log_evidence(rows))) for belief, _, rows in parts]
         return np.asarray(sum(each))[()]
 
     def class_probabilities(self, rows: Any, parameters: Draws | None = None) -> Array:
@@ -452,9 +452,9 @@ class GenerativeClassifier(ProductOfBeliefs):
             Lower and upper ends.
         """
         prob = checked.proportion(prob, "prob")
-        given = Classified(self.classes, self.blocks, rows, new=True)
+        classified = Classified(self.classes, self.blocks, rows, new=True)
         # A prior for all classes has parameters for each only once it is told how many there are.
-        wide = {name: block.of(given.belief(name)) for name, block in self.blocks.items()}
+        wide = {name: block.of(classified.belief(name)) for name, block in self.blocks.items()}
         known = self._of(self.classes, wide).sample(draws, rng)
         result = self.class_probabilities(rows, known)
         low, high = np.quantile(result, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
@@ -472,16 +472,16 @@ class GenerativeClassifier(ProductOfBeliefs):
 
     def _why_impossible(self, rows: Any, row: int, parameters: Draws | None) -> str:
         """Say which value of a row has probability 0 in every class."""
-        given = Classified(self.classes, self.blocks, rows, new=True)
+        classified = Classified(self.classes, self.blocks, rows, new=True)
         result = (
             "probability 0 in every class under these parameters, though no value of it alone has"
         )
         for name, block in self.blocks.items():
             if parameters is None:
                 break
-            belief = given.belief(name)
-            own = known_draws(parameters, belief, _names(name, block))
-            value = impossible(belief, own, given.cells(name)[row : row + 1], name)
+            belief = classified.belief(name)
+            known = known_draws(parameters, belief, _names(name, block))
+            value = impossible(belief, known, classified.cells(name)[row : row + 1], name)
             if value is not None:
                 result = f"{value}, which has probability 0 in every class under these parameters"
                 break
@@ -491,15 +491,15 @@ class GenerativeClassifier(ProductOfBeliefs):
         )
 
     def _with_data(self, data: Any) -> Iterator[tuple[Any, Names, Any]]:
-        """Yield each part with its names and its own rows, or its own statistic."""
+        """Yield the belief, the names and the rows (or the statistic) of each part."""
         if isinstance(data, ClassStatistic):
             every = (data.classes, *data.features.values())
             yield from ((b, names, s) for (b, names), s in zip(self.parts(), every, strict=True))
             return
-        given = Classified(self.classes, self.blocks, data)
-        yield self.classes, _CLASSES, given.target
+        classified = Classified(self.classes, self.blocks, data)
+        yield self.classes, _CLASSES, classified.target
         for name, block in self.blocks.items():
-            rows, cells = given.rows(name)
+            rows, cells = classified.rows(name)
             yield block.belief, _names(name, block, cells=cells), rows
 
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
@@ -510,7 +510,7 @@ class GenerativeClassifier(ProductOfBeliefs):
         return {
             names(x): each
             for belief, names, rows in self._with_data(data)
-            for x, each in belief.log_likelihood(_own_draws(draws, belief, names), rows).items()
+            for x, each in belief.log_likelihood(_part_draws(draws, belief, names), rows).items()
         }
 
     def replicate(
@@ -521,7 +521,7 @@ class GenerativeClassifier(ProductOfBeliefs):
         return {
             names(x): each
             for belief, names, rows in self._with_data(data)
-            for x, each in belief.replicate(_own_draws(draws, belief, names), rows, rng).items()
+            for x, each in belief.replicate(_part_draws(draws, belief, names), rows, rng).items()
         }
 
     def observed(self, data: Any) -> Observed:
@@ -536,8 +536,8 @@ class GenerativeClassifier(ProductOfBeliefs):
         """Write prior and likelihood into the current PyMC model; see `declare`."""
         del names  # a classifier is never a part of something else
         check_declarable(data, likelihood)
-        for belief, own, rows in self._with_data(data):
-            belief.add_to_model(rows, likelihood, own)
+        for belief, part_names, rows in self._with_data(data):
+            belief.add_to_model(rows, likelihood, part_names)
 
     def simulated(
         self, design: Any, parameters: Draws, rng: np.random.Generator | int | None = None
@@ -550,12 +550,12 @@ class GenerativeClassifier(ProductOfBeliefs):
         first, *blocks = self._with_data(data)
         parts = [first]
         for belief, names, rows in blocks:
-            (new,) = belief.replicate(_own_draws(parameters, belief, names), rows, rng).values()
+            (new,) = belief.replicate(_part_draws(parameters, belief, names), rows, rng).values()
             parts.append((belief, names, replaced(belief, rows, new[0])))
 
         def log_likelihood(draws: Draws) -> Array:
             each = [
-                total(belief.log_likelihood(_own_draws(draws, belief, names), rows))
+                total(belief.log_likelihood(_part_draws(draws, belief, names), rows))
                 for belief, names, rows in parts
             ]
             return np.asarray(np.sum(each, axis=0))
@@ -572,15 +572,15 @@ class GenerativeClassifier(ProductOfBeliefs):
 
     def leave_rows_out(self, data: Any, statistic: ClassStatistic) -> RowsLeftOut:
         """Return log densities of rows, each by the others: the sum of the parts'."""
-        given = Classified(self.classes, self.blocks, data)
-        total, rows, lost = self.classes.leave_rows_out(given.target, statistic.classes)
+        classified = Classified(self.classes, self.blocks, data)
+        total, rows, lost = self.classes.leave_rows_out(classified.target, statistic.classes)
         for name, block in self.blocks.items():
-            split, cells = given.rows(name)
-            own = statistic.features[name]
-            logs, _, gone = leave_one_out.leave_rows_out(block.belief, split, own)
+            split, cells = classified.rows(name)
+            part = statistic.features[name]
+            logs, _, gone = leave_one_out.leave_rows_out(block.belief, split, part)
             each = [x.reshape(len(x), -1).sum(-1) for x in (logs, gone)]
             if cells:
-                each = [np.bincount(given.rows_of_cells(name), x, len(total)) for x in each]
+                each = [np.bincount(classified.rows_of_cells(name), x, len(total)) for x in each]
             total, lost = total + each[0], lost | (each[1] > 0)
         return RowsLeftOut(total, rows, lost)
 

@@ -147,7 +147,7 @@ def _in_blocks(
             )
     arrays = {"pi": (pi, 1)} | {name: (value, event) for name, value in parameters.items()}
     try:
-        lead = np.broadcast_shapes(*(x.shape[: x.ndim - own] for x, own in arrays.values()))
+        lead = np.broadcast_shapes(*(x.shape[: x.ndim - ndim] for x, ndim in arrays.values()))
         inner = np.broadcast_shapes(*(x.shape[x.ndim - event :] for x in parameters.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {x.shape}" for name, (x, _) in arrays.items())
@@ -155,7 +155,7 @@ def _in_blocks(
             f"{', '.join(arrays)}: must have shapes that fit each other; got {shapes}."
         ) from None
     pi = np.broadcast_to(pi, (*lead, classes)).reshape(-1, classes)
-    rest = [np.broadcast_to(x, (*lead, *inner)).reshape(-1, *inner) for x in parameters.values()]
+    flat = [np.broadcast_to(x, (*lead, *inner)).reshape(-1, *inner) for x in parameters.values()]
     draws, features = len(pi), inner[1]
     cost = classes * int(np.prod(inner[2:]))
     if function is _of_normals:
@@ -166,7 +166,7 @@ def _in_blocks(
     for i in range(0, draws, deep):
         for j in range(0, features, wide):
             part = (slice(i, i + deep), slice(None), slice(j, j + wide))
-            result[part[0], part[2]] = function(pi[part[0]], *(x[part] for x in rest))
+            result[part[0], part[2]] = function(pi[part[0]], *(x[part] for x in flat))
     return result.reshape(*lead, features)
 
 
@@ -209,9 +209,9 @@ def _of_normals(pi: Array, mu: Array, sigma2: Array) -> Array:
     total = share.sum(1, keepdims=True)
     share = np.divide(share, total, out=np.zeros_like(share), where=total > 0)
     prior = pi[..., None, None]
-    told = _excess(share, prior, prior - share, 1.0).sum(1)
+    gain = _excess(share, prior, prior - share, 1.0).sum(1)
     density = np.exp(top[:, 0]) * total[:, 0]
-    return (weight * density * told).sum(-1)
+    return (weight * density * gain).sum(-1)
 
 
 def _excess(p: Array, q: Array, gap: Array, weight: Any) -> Array:
@@ -219,12 +219,12 @@ def _excess(p: Array, q: Array, gap: Array, weight: Any) -> Array:
 
     Without weight there is no part of p in q, which may be zero then.
     """
-    some = weight * p > _NOTHING
-    safe = np.where(some, p, 1.0)
-    ratio = np.where(some, gap, 0.0) / safe
+    present = weight * p > _NOTHING
+    safe = np.where(present, p, 1.0)
+    ratio = np.where(present, gap, 0.0) / safe
     small = ratio < _SMALL  # nearly -1: what is left of q would be rounded away
     ratio[small] = 0.0
     logs = np.log1p(ratio)
     if small.any():
         logs[small] = np.log(np.broadcast_to(q, logs.shape)[small] / safe[small])
-    return np.where(some, np.maximum(gap - safe * logs, 0), q)
+    return np.where(present, np.maximum(gap - safe * logs, 0), q)

@@ -87,7 +87,7 @@ def logistic_coefficients(self: Any, parameters: Mapping[str, Any]) -> dict[str,
 
 
 def known(parameters: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
-    """Return a variable of this shape; one value for all classes stands for each."""
+    """Return a variable broadcast to this shape: one value may be for all classes."""
     value = np.asarray(variable(parameters, name), dtype=float)
     if value.shape not in (shape, shape[1:]):
         raise DataError(f"parameters: {name} must have the shape {shape}; got {value.shape}.")

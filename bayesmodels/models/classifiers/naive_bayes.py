@@ -31,7 +31,7 @@ from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import labels
 from bayesmodels.models.categorical import DirichletCategorical
 from bayesmodels.models.classifiers import decision
-from bayesmodels.models.classifiers.features import Block, as_given, block_of, of_classes
+from bayesmodels.models.classifiers.features import Block, block_of, features_argument, of_classes
 from bayesmodels.models.classifiers.generative import GenerativeClassifier, check_classes
 from bayesmodels.models.classifiers.logistic_coefficients import known, logistic_coefficients
 from bayesmodels.models.classifiers.ranking import mutual_information_at
@@ -107,16 +107,16 @@ class NaiveBayes(GenerativeClassifier):
 
     def __init__(self, classes: DirichletCategorical, features: Any) -> None:
         check_classes(classes)
-        given = features if isinstance(features, Mapping) else {"": features}
-        if not given:
+        mapping = features if isinstance(features, Mapping) else {"": features}
+        if not mapping:
             raise PriorError("features: must hold at least one block; got none.")
         try:
-            for name in labels.unique(tuple(given), "features: names of blocks"):
+            for name in labels.unique(tuple(mapping), "features: names of blocks"):
                 labels.part_of_names(str(name), "features: names of blocks")
         except DataError as error:
             raise PriorError(str(error)) from None
         blocks = {}
-        for name, each in given.items():
+        for name, each in mapping.items():
             blocks[str(name)] = of_classes(block_of(each, name), str(name), classes)
         values.fill(self, classes=classes, blocks=blocks)
 
@@ -148,4 +148,4 @@ class NaiveBayes(GenerativeClassifier):
     @classmethod
     def _from_file(cls, classes: DirichletCategorical, blocks: dict[str, Block]) -> Self:
         """Return the belief, its blocks checked as a user's are."""
-        return cls(classes, as_given(blocks))
+        return cls(classes, features_argument(blocks))

@@ -106,19 +106,19 @@ def rank_features(
                 "mean. Update the belief with more rows, or give it a prior with lighter tails."
             )
 
-    def told(values: Draws) -> Array:
+    def information(values: Draws) -> Array:
         return np.concatenate([tells(values) for _, _, tells in blocks], axis=-1)
 
     rng = randomness(rng)
     step = max(1, _SAMPLE // sum(np.size(value) for value in means.values()))
     sizes = [min(step, number - start) for start in range(0, number, step)]
-    sampled = np.concatenate([told(belief.sample(size, rng)) for size in sizes])
+    sampled = np.concatenate([information(belief.sample(size, rng)) for size in sizes])
     lower, upper = np.quantile(sampled, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
     best = min(best, sampled.shape[-1])
     least = np.partition(sampled, -best, axis=-1)[:, -best, None]
     table = pd.DataFrame(
         {
-            "mutual_information": told(means),
+            "mutual_information": information(means),
             "mean": sampled.mean(0),
             "lower": lower,
             "upper": upper,
@@ -207,8 +207,8 @@ def _features(
         tokens = name in words if words is not None else block.counted or not name
         tokens = tokens and axes == ["category"]
         labelled = "category" if tokens else "feature"
-        alone = block.columns if isinstance(block.columns, Hashable) else name
-        labels = part.coords[labelled] if labelled in axes else (alone,)
+        label = block.columns if isinstance(block.columns, Hashable) else name
+        labels = part.coords[labelled] if labelled in axes else (label,)
         result.append((name, labels, _block(part, names, tokens=tokens)))
     return result
 
@@ -216,12 +216,12 @@ def _features(
 def _block(part: Any, names: Any, *, tokens: bool) -> _Tells:
     """Return the function from values of the variables to the information of a block's features."""
     axes = [axis for axis in part.coords if axis != "class"]
-    alone = "feature" not in axes and not tokens
+    single = "feature" not in axes and not tokens
     categories = "category" in axes and not tokens
 
     def of_theta(values: Draws) -> Array:
         theta = np.asarray(values[names("theta")])
-        if alone:
+        if single:
             theta = np.expand_dims(theta, theta.ndim - categories)
         return mutual_information(values["pi"], theta, categories=categories)
 
@@ -231,7 +231,7 @@ def _block(part: Any, names: Any, *, tokens: bool) -> _Tells:
             spread = part.each(spread)  # one matrix for all classes, or known multiples of it
         if "Sigma" in part.dims:
             spread = np.diagonal(spread, axis1=-2, axis2=-1)
-        if alone:
+        if single:
             mu, spread = mu[..., None], spread[..., None]
         return mutual_information_normal(values["pi"], mu, spread)
 

@@ -93,7 +93,7 @@ class LaplaceApproximation(NormalWeights):
 
     @classmethod
     def _from_file(cls, **fields: Any) -> Self:
-        """Check what `LogisticRegression.laplace` makes sure of."""
+        """Return the approximation with these fields, checked to fit each other."""
         location, classes, features = (fields[name] for name in ("location", "classes", "features"))
         others = len(labels.unique(classes, "classes")) - 1
         width = location.shape[-1] if location.ndim else 0
@@ -102,16 +102,16 @@ class LaplaceApproximation(NormalWeights):
                 f"location: must have a weight for each column; got shape {location.shape}."
             )
         if features is not None:
-            checked.as_many_columns(len(labels.unique(features, "features")), width)
+            checked.check_width(len(labels.unique(features, "features")), width)
         checked.upper_triangular(fields["factor"], (location.size,) * 2)
         if not np.diagonal(fields["factor"]).all():
             raise DataError("factor: must have no zero on its diagonal.")
         axes: Coords = {"feature": features or tuple(range(width))}
         if fields["coords"] != (axes if others == 1 else {"class": classes[1:], **axes}):
             raise DataError("coords: must be the classes and features.")
-        made = cls(**fields)
-        values.fill(made, **fields)  # whose arrays are read-only
-        return made
+        result = cls(**fields)
+        values.fill(result, **fields)  # whose arrays are read-only
+        return result
 
     def parameters(self) -> dict[str, Array]:
         """Return mode and standard deviations of the approximation."""

@@ -180,6 +180,6 @@ class NormalWeights:
     def _rows(self, rows: object, *, intercept: bool) -> Array:
         X, names = checked.design(rows, intercept=intercept)
         checked.one_table(X)
-        checked.as_many_columns(X.shape[-1], self.location.shape[-1])
+        checked.check_width(X.shape[-1], self.location.shape[-1])
         checked.same_features(self.features, names)
         return X

@@ -22,8 +22,8 @@ _STEPS = 1000  # of Newton's method, at most
 _PROOF = 0.5  # of Newton decrement times reach; any number below 1 proves that there is a maximum
 _EVEN = 100.0  # ratio of diagonal entries of a factor up to which Cholesky's is good enough
 _ORTHOGONAL = 10.0  # the same, up to which columns are left as they are
-_MANY, _EVERY = 2**13, 11  # rows from which on every so many-th of them is looked at first
-_STEPS_OF_SOME = 4
+_LARGE, _EVERY = 2**13, 11  # rows from which on every so many-th of them is looked at first
+_STEPS_OF_SAMPLE = 4
 _BLOCK = 2**17  # numbers of rows that are worked on at a time
 _TRUSTED = 1e4  # reach up to which that product is not made of rounding errors
 
@@ -54,7 +54,7 @@ class Frame:
 
     @property
     def inward(self) -> Array:
-        """From weights of the columns as they came to weights in these coordinates: (p, p)."""
+        """Matrix (p, p) from weights of the raw columns to weights in these coordinates."""
         result = np.diag(self.size * self.inner)
         for at in self.intercept:
             result[at] += self.size * self.mean
@@ -62,7 +62,7 @@ class Frame:
 
     @property
     def outward(self) -> Array:
-        """The way back."""
+        """Inverse of `inward`."""
         result = np.diag(1 / self.inner / self.size)
         for at in self.intercept:
             result[at] -= self.mean / self.inner / self.inner[at] / self.size[at]
@@ -119,7 +119,7 @@ class Peak:
 
 
 def dependent_columns(root: Array) -> NDArray[np.intp]:
-    """Return which columns are, to rounding, combinations of those before: `root` is of `heard`."""
+    """Return which columns are, to rounding, combinations of those before; `root` is a factor."""
     length = np.sqrt((root**2).sum(0))
     return np.flatnonzero(np.diagonal(root) <= 4 * len(root) * EPS * length)
 
@@ -133,16 +133,16 @@ def framed(frame: Frame, X: Array, counts: Array) -> Blocks:
     return threads.gathered(lambda cut: (frame.rows(X[cut]), counts[cut]), _cuts(X), X.size)
 
 
-def few(blocks: Blocks) -> Blocks:
-    """Return some of many rows, which weigh as much as all; or all of them."""
-    if sum(len(X) for X, _ in blocks) < _MANY:
+def subsample(blocks: Blocks) -> Blocks:
+    """Return every eleventh of many rows, with the weight of all; few rows are all returned."""
+    if sum(len(X) for X, _ in blocks) < _LARGE:
         return blocks
     every = slice(None, None, _EVERY)
     return [(np.asfortranarray(X[every]), _EVERY * counts[every]) for X, counts in blocks]
 
 
-def heard(blocks: Blocks) -> Array:
-    """Return the triangular factor (p, p) of rows in the frame, weighing the most they can."""
+def curvature_bound(blocks: Blocks) -> Array:
+    """Return the triangular factor (p, p) of the largest curvature that any weights give rows."""
 
     def rows(block: tuple[Array, Array]) -> Array:
         return np.sqrt(block[1].sum(-1))[:, None] / 2 * block[0]
@@ -217,7 +217,7 @@ class Here:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What `Here` adds up, without its rows; ``a + b`` merges disjoint sets of rows."""
+    """The sums of `Here` without its rows; ``a + b`` merges disjoint sets of rows."""
 
     loss: float
     gradient: Array
@@ -249,55 +249,55 @@ class Whitening:
     """Coordinates in which steps are taken: columns of rows are about orthogonal there.
 
     Rows are those in the `frame` times the inverse of `root`, which is the unit matrix where these
-    are nearly orthogonal as they are. `own` (K - 1, r, p) is the prior's
+    are nearly orthogonal as they are. `prior` (K - 1, r, p) is the prior's
     precision factor of each class's weights in the frame, with r = 0 without prior; `aim` is its
     product with the mean, and `start` (K - 1, p) are weights of columns as they came to begin with.
     """
 
     frame: Frame
     root: Array
-    own: Array
+    prior: Array
     aim: Array
     start: Array
 
     @classmethod
-    def of(cls, frame: Frame, heard: Array, others: int, prior: Prior | None) -> Whitening:
-        """Return the coordinates for all rows, given what is `heard` of them."""
-        width = len(heard)
-        own = np.zeros((others, 0, width)) if prior is None else prior[1] @ frame.outward
-        root = triangle(heard, own.reshape(-1, width), np.zeros((width, width)))
+    def of(cls, frame: Frame, bound: Array, others: int, prior: Prior | None) -> Whitening:
+        """Return the coordinates for all rows, given the `bound` on their curvature."""
+        width = len(bound)
+        rows = np.zeros((others, 0, width)) if prior is None else prior[1] @ frame.outward
+        root = triangle(bound, rows.reshape(-1, width), np.zeros((width, width)))
         diagonal = np.diagonal(root)
         if diagonal.min() * _ORTHOGONAL >= diagonal.max():
             root = np.eye(width)
         start = np.zeros((others, width)) if prior is None else prior[0]
-        aim = np.zeros(own.shape[:2]) if prior is None else (prior[1] * start[:, None, :]).sum(-1)
-        return cls(frame, root, own, aim, start)
+        aim = np.zeros(rows.shape[:2]) if prior is None else (prior[1] * start[:, None, :]).sum(-1)
+        return cls(frame, root, rows, aim, start)
 
     def rows(self, X: Array) -> Array:
-        """Return rows in the frame in the steps' coordinates, and in their place."""
+        """Return rows in the frame times the inverse of `root`; overwrites them."""
         if np.array_equal(self.root, np.eye(len(self.root))):
             return X
         return dtrsm(1.0, self.root, X, side=1, overwrite_b=1)
 
 
 At = Callable[[Array], Here | Sums]
-"""From a point to what is added up there."""
+"""From a point to the sums over rows there."""
 
 
 def peak(white: Whitening, blocks: Blocks) -> Peak:
     """Maximise by Newton's method, for rows in the frame, which are overwritten.
 
-    Of many rows it starts near the maximum of some of them, which weigh as much as all.
+    If there are many rows, it starts at the maximum of a `subsample`.
     """
     size, others = sum(X.size for X, _ in blocks), blocks[0][1].shape[1] - 1
     rows = threads.gathered(lambda block: (white.rows(block[0]), block[1]), blocks, size)
-    some = few(rows)
+    sample = subsample(rows)
     return climb(
         white,
         float(sum(counts.sum() for _, counts in rows)),
         lambda b: Here(rows, b),
         lambda factor: max(reach(factor, X, others) for X, _ in rows),
-        None if some is rows else lambda b: Here(some, b),
+        None if sample is rows else lambda b: Here(sample, b),
     )
 
 
@@ -308,13 +308,13 @@ def climb(
     reach: Callable[[Array], float],
     near: At | None = None,
 ) -> Peak:
-    """Maximise by Newton's method, given what is added up over rows.
+    """Maximise by Newton's method, given functions that return sums over rows.
 
-    `total` is the weight of all rows, `at` returns the sums at a point, `near` about the same ones
-    for less, and `reach` is the function of that name, of the factor of the curvature.
+    `total` is the weight of all rows, `at` returns the sums at a point, `near` those of a sample of
+    rows, and `reach` the largest reach of a row from the factor of the curvature.
     """
-    others, width = white.own.shape[0], len(white.root)
-    pull = np.stack([solve_upper(white.root, block.T, transposed=True).T for block in white.own])
+    others, width = white.prior.shape[0], len(white.root)
+    pull = np.stack([solve_upper(white.root, block.T, transposed=True).T for block in white.prior])
     of, aim = np.arange(others), white.aim.ravel()
     prior_rows = np.zeros((*pull.shape[:2], others, width))  # each class's, on the diagonal
     prior_rows[of, :, of] = pull
@@ -338,14 +338,14 @@ def climb(
     with np.errstate(under="ignore"):
         begin = (white.start @ white.frame.inward.T @ white.root.T).ravel()
         if near:
-            begin = climbed(near, begin, _STEPS_OF_SOME)[0].last
+            begin = climbed(near, begin, _STEPS_OF_SAMPLE)[0].last
         trace, result = climbed(at, begin)
     strain = prior_rows @ trace.last - aim
     back = white.frame.outward @ solve_upper(white.root, np.eye(width))
     points = trace.points.reshape(-1, others, width) @ back.T
     trace = optimize.Trace(trace.rule, points, trace.loss, trace.slope, trace.step, trace.converged)
     there = np.kron(np.eye(others), white.root @ white.frame.inward)
-    with_prior = bool(white.own.shape[1])
+    with_prior = bool(white.prior.shape[1])
     return Peak(
         points[-1],
         float(strain @ strain) / 2 - float(trace.loss[-1]),

@@ -167,12 +167,12 @@ class LogisticRegression(NormalWeights):
 
     Data that a threshold separates have no MLE; a proper prior is enough for all else.
 
-    >>> apart = bm.Design([[1], [2], [3], [4]], [0, 0, 1, 1], intercept=True)
-    >>> model.mle(apart)
+    >>> separated = bm.Design([[1], [2], [3], [4]], [0, 0, 1, 1], intercept=True)
+    >>> model.mle(separated)
     Traceback (most recent call last):
     ...
     bayesmodels.errors.SeparationError: target: columns [1] separate the classes completely ...
-    >>> model.map(apart).w.round(2)
+    >>> model.map(separated).w.round(2)
     array([-4.18,  1.8 ])
     """
 
@@ -268,7 +268,7 @@ class LogisticRegression(NormalWeights):
         >>> bm.LogisticRegression([0], 1).met((rows, [0, 1])).coords
         {'feature': ('age',)}
         """
-        return self._met(self.labelled(data).features)
+        return self._with_features(self.labelled(data).features)
 
     def class_counts(self, data: Any) -> Array:
         """Return the number of rows of each class, or their total weight."""
@@ -309,14 +309,14 @@ class LogisticRegression(NormalWeights):
         frame = penalized_fit.frame_of_rows(d.X)
         counts = d.heavy
         rows = penalized_fit.framed(frame, d.X, counts)
-        heard = penalized_fit.heard(rows)
-        self.check_independent(heard, d.features)
-        white = Whitening.of(frame, heard, len(self.classes) - 1, None)
+        bound = penalized_fit.curvature_bound(rows)
+        self.check_independent(bound, d.features)
+        white = Whitening.of(frame, bound, len(self.classes) - 1, None)
         result = penalized_fit.peak(white, rows)
         if not result.proven and (
-            apart := find_separation(frame.rows(d.X), counts, frame.intercept)
+            separation := find_separation(frame.rows(d.X), counts, frame.intercept)
         ):
-            raise SeparationError(self.separated(counts.sum(0), d.features, apart))
+            raise SeparationError(self.separated(counts.sum(0), d.features, separation))
         return self.maximum_at("MLE", result, coefficients(d), d.features)
 
     def map(self, data: Any) -> Maximum:
@@ -351,8 +351,9 @@ class LogisticRegression(NormalWeights):
     def _posterior_peak(self, d: checked.Labelled) -> penalized_fit.Peak:
         frame = penalized_fit.frame_of_rows(d.X)
         rows = penalized_fit.framed(frame, d.X, d.heavy)
-        heard, others = penalized_fit.heard(penalized_fit.few(rows)), len(self.classes) - 1
-        return penalized_fit.peak(Whitening.of(frame, heard, others, self.prior_factors()), rows)
+        bound = penalized_fit.curvature_bound(penalized_fit.subsample(rows))
+        white = Whitening.of(frame, bound, len(self.classes) - 1, self.prior_factors())
+        return penalized_fit.peak(white, rows)
 
     def separation(self, data: Any) -> str:
         """Say in words which columns separate the classes; empty if the classes overlap.
@@ -370,8 +371,8 @@ class LogisticRegression(NormalWeights):
         """
         d = self.labelled(data)
         frame = penalized_fit.frame_of_rows(d.X)
-        apart = find_separation(frame.rows(d.X), d.heavy, frame.intercept)
-        result = self.separated(d.heavy.sum(0), d.features, apart) if apart else ""
+        separation = find_separation(frame.rows(d.X), d.heavy, frame.intercept)
+        result = self.separated(d.heavy.sum(0), d.features, separation) if separation else ""
         return result.removeprefix("target: ")
 
     def ascend(
@@ -445,8 +446,8 @@ class LogisticRegression(NormalWeights):
             return prior - float((counts * log_p(w, slice(None))).sum())
 
         def gradient(w: Array, rows: slice = slice(None)) -> Array:
-            some, towards = X[rows], softmax.residuals(counts[rows], np.exp(log_p(w, rows)))
-            return pull(w) / (len(X) / max(len(some), 1)) - (towards.T @ some).reshape(shape)
+            batch, towards = X[rows], softmax.residuals(counts[rows], np.exp(log_p(w, rows)))
+            return pull(w) / (len(X) / max(len(batch), 1)) - (towards.T @ batch).reshape(shape)
 
         def of_row(w: Array, i: int) -> Array:
             return gradient(w, slice(i, i + 1))
@@ -475,7 +476,7 @@ class LogisticRegression(NormalWeights):
         """Check rows."""
         plain = self.classes == (0, 1)
         d = checked.labelled(data, None if plain else self.classes, len(self.classes))
-        checked.as_many_columns(d.X.shape[-1], self.location.shape[-1])
+        checked.check_width(d.X.shape[-1], self.location.shape[-1])
         checked.same_features(self.features, d.features)
         return d
 
@@ -499,7 +500,7 @@ class LogisticRegression(NormalWeights):
         return self.location.reshape(others, width), np.einsum("kikj->kij", blocks)
 
     def check_independent(self, root: Array, features: tuple[Hashable, ...] | None) -> None:
-        """Refuse columns that are combinations of others, by the factor of `heard` rows."""
+        """Refuse columns that are combinations of others, by the triangular factor of the rows."""
         flat = penalized_fit.dependent_columns(root)
         if flat.size:
             raise DataError(
@@ -511,42 +512,41 @@ class LogisticRegression(NormalWeights):
     def maximum_at(
         self,
         kind: Literal["MLE", "MAP"],
-        found: penalized_fit.Peak,
+        peak: penalized_fit.Peak,
         coefficients: float,
         features: tuple[Hashable, ...] | None,
     ) -> Maximum:
         """Return a maximum that was found, given the log coefficients of all counts."""
-        _require_converged(found)
+        _require_converged(peak)
         shape = self.location.shape
-        w = found.w.reshape(shape)
-        value = found.log_likelihood + coefficients
+        w = peak.w.reshape(shape)
+        value = peak.log_likelihood + coefficients
         if kind == "MAP":
             value += float(self.log_density({"w": w}))
         return Maximum(
             kind,
             w,
-            deviations(found.factor).reshape(shape),
+            deviations(peak.factor).reshape(shape),
             value,
-            found.factor,
-            found.trace,
-            self._met(features).coords,
+            peak.factor,
+            peak.trace,
+            self._with_features(features).coords,
         )
 
     def laplace_at(
         self,
-        found: penalized_fit.Peak,
+        peak: penalized_fit.Peak,
         coefficients: float,
         features: tuple[Hashable, ...] | None,
     ) -> LaplaceApproximation:
         """Return the normal law that touches the posterior at the mode that was found."""
-        _require_converged(found)
-        w = found.w.reshape(self.location.shape)
-        joint = found.log_likelihood + coefficients + float(self.log_density({"w": w}))
-        evidence = float(joint + w.size * HALF_LOG_2PI - half_log_det(found.factor))
-        met = self._met(features)
-        return checked.made(
-            LaplaceApproximation, w, found.factor, evidence, self.classes, met.features, met.coords
-        )
+        _require_converged(peak)
+        w = peak.w.reshape(self.location.shape)
+        joint = peak.log_likelihood + coefficients + float(self.log_density({"w": w}))
+        evidence = float(joint + w.size * HALF_LOG_2PI - half_log_det(peak.factor))
+        named = self._with_features(features)
+        fields = w, peak.factor, evidence, self.classes
+        return checked.build(LaplaceApproximation, *fields, named.features, named.coords)
 
     def missing_class(self, totals: Array) -> str:
         """Say that a class has no rows, so that there is no MLE; empty if all have some."""
@@ -679,7 +679,7 @@ class LogisticRegression(NormalWeights):
                 "data: weighted rows have no PyMC model here; give whole counts as the target."
             )
         ((y, axes),) = self.observed(data).values()
-        names.labelled(self._met(d.features).coords)
+        names.labelled(self._with_features(d.features).coords)
         w = self._declare_prior(names)
         dims, trials = names.labelled(axes), d.counts.sum(-1)
         if len(self.classes) == _TWO:
@@ -709,7 +709,7 @@ class LogisticRegression(NormalWeights):
         chol = np.linalg.cholesky(self.cov)
         return pm.MvNormal(names("w"), self.location, chol=chol, dims=dims)
 
-    def _met(self, features: tuple[Hashable, ...] | None) -> Self:
+    def _with_features(self, features: tuple[Hashable, ...] | None) -> Self:
         if self.features is not None or features is None:
             return self
         return type(self)(self.location, self.cov, self.classes, features)
@@ -719,26 +719,26 @@ class LogisticRegression(NormalWeights):
         return softmax.log_mass(d.heavy, log_p) + _coefficients(d)
 
     def _named(self, features: tuple[Hashable, ...] | None, at: Any) -> str:
-        names = self._met(features).coords["feature"]
+        names = self._with_features(features).coords["feature"]
         shown = [names[int(j)] for j in at]
         more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         return f"{shown[:_SHOWN]}{more}"
 
     def separated(
-        self, seen: Array, features: tuple[Hashable, ...] | None, apart: Separation
+        self, seen: Array, features: tuple[Hashable, ...] | None, separation: Separation
     ) -> str:
         """Say how classes, `seen` so often, are separated by features."""
         if missing := self.missing_class(seen):
             return missing
         how = (
             "completely (no row is on the border)"
-            if apart.complete
+            if separation.complete
             else "quasi-completely (some rows lie on the border, none beyond it)"
         )
         return (
-            f"target: columns {self._named(features, apart.columns)} separate the classes {how}: "
-            "the likelihood grows without end with their weights, and there is no MLE. Use a prior "
-            "(map, laplace), or leave them out."
+            f"target: columns {self._named(features, separation.columns)} separate the classes "
+            f"{how}: the likelihood grows without end with their weights, and there is no MLE. Use "
+            "a prior (map, laplace), or leave them out."
         )
 
 
@@ -749,11 +749,11 @@ def _classes(classes: Any) -> tuple[Hashable, ...]:
     return labels.unique(result, "classes: labels")
 
 
-def _require_converged(found: penalized_fit.Peak) -> None:
-    if not found.trace.converged:
+def _require_converged(peak: penalized_fit.Peak) -> None:
+    if not peak.trace.converged:
         raise DataError(
-            f"data: no maximum was found in {len(found.trace.step)} steps of Newton's method; the "
-            f"log density is still {found.trace.slope[-1]:.2g} standard errors off, lost in "
+            f"data: no maximum was found in {len(peak.trace.step)} steps of Newton's method; the "
+            f"log density is still {peak.trace.slope[-1]:.2g} standard errors off, lost in "
             "rounding. Scale the columns, and give the prior in their units."
         )
 

@@ -215,8 +215,8 @@ def em(
     >>> z = rng.integers(0, 2, 200)
     >>> bits = rng.random((200, 6)) < np.where(z, 0.9, 0.2)[:, None]
     >>> model = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
-    >>> found = model.em(bits, rng=1)
-    >>> np.sort(found.parameters["theta"].mean(-1)).round(1)
+    >>> result = model.em(bits, rng=1)
+    >>> np.sort(result.parameters["theta"].mean(-1)).round(1)
     array([0.2, 0.9])
     """
     number, steps = check_settings(self, estimate, starts, iterations, tolerance)
@@ -227,9 +227,9 @@ def em(
     model = self.with_axes(s)
     work = Steps(model, estimate)
 
-    def over(of_rows: Callable[..., Any], starts: int, *given: Any) -> Any:
+    def over(of_rows: Callable[..., Any], starts: int, *arguments: Any) -> Any:
         every = slices(s, work.numbers_a_row(starts))
-        return reduce(add, (of_rows(model, rows, *given) for rows in every))
+        return reduce(add, (of_rows(model, rows, *arguments) for rows in every))
 
     def pass_at(at: Point) -> Expected:
         return over(expected, len(at["pi"]), at)
@@ -259,7 +259,7 @@ def check_settings(
 
 
 def best_first(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that ended well, the best first; refuse if there is none."""
+    """Return the runs that did not collapse, the best first; refuse if there is none."""
     usable = sorted((run for run in runs if not run.collapsed), key=lambda run: -run.objective)
     if not usable:
         raise DataError(
@@ -271,45 +271,45 @@ def best_first(runs: Sequence[Run]) -> list[Run]:
 
 
 def side_by_side(points: Sequence[Point]) -> Point:
-    """Return the parameters of all these starts."""
+    """Return the parameters of several starts along one leading axis."""
     return {name: np.concatenate([point[name] for point in points]) for name in points[0]}
 
 
 def result(
-    work: Steps, runs: Sequence[Run], told: Ends, starts: int, s: MixtureStatistic | None
+    work: Steps, runs: Sequence[Run], totals: Ends, starts: int, s: MixtureStatistic | None
 ) -> EMResult:
     """Put equal optima together and describe the best one.
 
-    `runs` are the best first, none of them collapsed, and `told` is what all rows say of them;
-    `starts` counts those that collapsed as well; `s` are the rows, if they are kept.
+    `runs` are the best first, none of them collapsed; `totals` are sums over all rows at their
+    ends; `starts` counts those that collapsed as well; `s` are the rows, if they are kept.
     """
     optima: dict[int, int] = {}
     for i, run in enumerate(runs):
-        same = next((k for k in optima if told.apart[i, k] < _SAME), i)
-        optima[same] = optima.get(same, 0) + run.found
+        same = next((k for k in optima if totals.distances[i, k] < _SAME), i)
+        optima[same] = optima.get(same, 0) + run.starts
     best = runs[0]
     if not best.converged:
         warn(f"EM: {_UNFINISHED}")
-    usable = sum(run.found for run in runs)
+    usable = sum(run.starts for run in runs)
     return EMResult(
         estimate=work.estimate,
         optima=tuple(
-            Optimum(runs[k].objective, runs[k].log_likelihood, taken(runs[k].end, 0), found)
-            for k, found in optima.items()
+            Optimum(runs[k].objective, runs[k].log_likelihood, taken(runs[k].end, 0), times)
+            for k, times in optima.items()
         ),
         trace=best.trace,
-        converged=sum(run.found for run in runs if run.converged),
+        converged=sum(run.starts for run in runs if run.converged),
         starts=starts,
-        findings=tuple(_findings(work, best, told, usable, starts)),
-        number_of_rows=float(told.counts.sum()),
+        findings=tuple(_findings(work, best, totals, usable, starts)),
+        number_of_rows=float(totals.counts.sum()),
         free_parameters=work.free_parameters,
-        entropy=max(told.entropy, 0.0),
+        entropy=max(totals.entropy, 0.0),
         _model=work.model,
         _statistic=s,
     )
 
 
-def _findings(work: Steps, best: Run, told: Ends, usable: int, starts: int) -> list[str]:
+def _findings(work: Steps, best: Run, totals: Ends, usable: int, starts: int) -> list[str]:
     labels = work.model.classes.coords["category"]
     said = []
     if not best.converged:
@@ -319,14 +319,14 @@ def _findings(work: Steps, best: Run, told: Ends, usable: int, starts: int) -> l
             f"{starts - usable} of {starts} starts ended where a class of numbers has no "
             "spread and the likelihood no bound; they are left out."
         )
-    number = told.counts.sum()
-    empty = [c for c in range(len(labels)) if told.counts[c] < _EDGE * number]
+    number = totals.counts.sum()
+    empty = [c for c in range(len(labels)) if totals.counts[c] < _EDGE * number]
     said += [f"Class {labels[c]!r} is empty: fewer classes fit as well." for c in empty]
     said += [
         f"Classes {labels[a]!r} and {labels[b]!r} are the same: fewer fit as well."
         for a in range(len(labels))
         for b in range(a + 1, len(labels))
-        if a not in empty and b not in empty and told.gaps[a, b] < _SAME
+        if a not in empty and b not in empty and totals.gaps[a, b] < _SAME
     ]
     edges = [
         edge
@@ -335,9 +335,9 @@ def _findings(work: Steps, best: Run, told: Ends, usable: int, starts: int) -> l
         for edge in _edges(belief, v, names(v), best.end[names(v)][0], empty)
     ]
     if edges:
-        some = ", ".join(edges[:5]) + (f" and {len(edges) - 5} more" if len(edges) > 5 else "")  # noqa: PLR2004
+        shown = ", ".join(edges[:5]) + (f" and {len(edges) - 5} more" if len(edges) > 5 else "")  # noqa: PLR2004
         said.append(
-            f"On the border of what is possible: {some}. Standard errors there have no meaning."
+            f"On the border of what is possible: {shown}. Standard errors there have no meaning."
         )
     return said
 

@@ -29,7 +29,7 @@ _SUM = 1e-9  # what probabilities may miss of 1
 
 
 def taken(point: Point, at: Any) -> Point:
-    """Return some of the starts."""
+    """Return the parameters of the starts at these places."""
     return {name: x[at] for name, x in point.items()}
 
 
@@ -98,21 +98,21 @@ def _counting(s: MixtureStatistic) -> MixtureStatistic:
 
 @dataclass(frozen=True)
 class Ends:
-    """What rows say about the ends of several runs, the best first; ``a + b`` merges rows.
+    """Sums over rows at the ends of several runs, the best first; ``a + b`` merges rows.
 
-    `apart` is the largest difference of a row's log density between every two runs, `gaps` between
-    two classes of the best run; of that are also the rows in each class, and the entropy of the
-    classes given the rows.
+    `distances` holds the largest difference of a row's log density between every two runs, `gaps`
+    between two classes of the best run. `counts` are that run's rows in each class, `entropy` that
+    of the classes given the rows.
     """
 
-    apart: Array
+    distances: Array
     counts: Array
     entropy: float
     gaps: Array
 
     def __add__(self, other: Ends) -> Ends:
         return Ends(
-            np.maximum(self.apart, other.apart),
+            np.maximum(self.distances, other.distances),
             self.counts + other.counts,
             self.entropy + other.entropy,
             np.maximum(self.gaps, other.gaps),
@@ -120,7 +120,7 @@ class Ends:
 
 
 def ends(model: LatentClassModel, s: MixtureStatistic, at: Point) -> Ends:
-    """Return how far runs and classes are apart, and how certain the best run's classes are."""
+    """Return the distances of runs and of classes, and the counts and entropy of the best run."""
     s = _counting(s)
     parts, logs = shares(model.log_joint_of(s, at))
     best = parts[0]
@@ -145,7 +145,7 @@ def _largest_gaps(columns: Array) -> Array:
 
 @dataclass
 class Run:
-    """Where one start ended: `found` says for how many starts it stands.
+    """Where one start ended: `starts` says for how many starts it stands.
 
     It may have stopped by itself (`converged`), or where a class lost its spread (`collapsed`).
     """
@@ -156,7 +156,7 @@ class Run:
     trace: Array
     converged: bool
     collapsed: bool
-    found: int = 1
+    starts: int = 1
 
 
 class Steps:
@@ -184,7 +184,7 @@ class Steps:
         )
 
     def numbers_a_row(self, starts: int) -> int:
-        """How many numbers a pass makes of a row."""
+        """Count the numbers that a pass over the data computes for each row."""
         cells = (prod(map(len, belief.coords.values())) for belief, _ in self.features)
         return max(starts * len(self.model.classes.alpha), *cells)
 

@@ -116,8 +116,8 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
     >>> prior = bm.NaiveBayesMixture(bm.DirichletCategorical([3, 3]), bm.BetaBernoulli(1, 1))
     >>> bits = [[1, 1, 1]] * 8 + [[0, 0, 0]] * 6
     >>> tree = prior.update(bits).to_datatree(rng=np.random.default_rng(1))
-    >>> found = bm.relabel(prior, tree, bits)
-    >>> found.draws.posterior["theta"].mean(("chain", "draw")).to_numpy().round(1).tolist()
+    >>> result = bm.relabel(prior, tree, bits)
+    >>> result.draws.posterior["theta"].mean(("chain", "draw")).to_numpy().round(1).tolist()
     [[0.9, 0.9, 0.9], [0.1, 0.1, 0.1]]
     """
     import pandas as pd
@@ -125,9 +125,9 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
     from arviz_stats.sampling_diagnostics import rhat
 
     s = latent_rows(model.classes, model.blocks, data).spread(_MOST_ROWS)
-    met = model.with_axes(s)
-    known = read(draws, met.dims, met.coords)
-    share = shares(met.log_joint_of(s, known))[0]
+    wide = model.with_axes(s)
+    known = read(draws, wide.dims, wide.coords)
+    share = shares(wide.log_joint_of(s, known))[0]
     lead = share.shape[:2]
     alike = model.interchangeable(data)
     if alike:
@@ -135,10 +135,10 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
     else:
         order = np.broadcast_to(np.arange(share.shape[-1]), (*lead, share.shape[-1]))
     order = order.reshape(*lead, -1)
-    moved = {name: _permuted(x, order, met.dims[name]) for name, x in known.items()}
+    moved = {name: _permuted(x, order, wide.dims[name]) for name, x in known.items()}
     rows = {}
     for name, x in moved.items():
-        for label, at in places(met, name, x.shape[2:]):
+        for label, at in places(wide, name, x.shape[2:]):
             pair = (_chains_last(part)[at] for part in (known[name], x))
             rows[label] = [float(rhat(part)) for part in pair]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["r_hat_before", "r_hat_after"])
@@ -149,8 +149,8 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
             free[f"{name}[{inner}]"] = [float(rhat(_chains_last(x)[at]))]
     tree = from_dict(
         {"posterior": moved},
-        dims={name: list(axes) for name, axes in met.dims.items()},
-        coords={axis: cast("Any", list(labels)) for axis, labels in met.coords.items()},
+        dims={name: list(axes) for name, axes in wide.dims.items()},
+        coords={axis: cast("Any", list(labels)) for axis, labels in wide.coords.items()},
     )
     invariants = pd.DataFrame.from_dict(free, orient="index", columns=["r_hat"])
     return Relabelled(tree, table, invariants, order, RULE if alike else KEPT)

@@ -65,10 +65,10 @@ class MixtureStatistic:
 
     def __add__(self, other: Self) -> Self:
         checked.alike(self, other, MixtureStatistic)
-        return self.beside(other).distinct()
+        return self.concatenated(other).distinct()
 
-    def beside(self, other: Self) -> Self:
-        """Return these rows and after them others, each once."""
+    def concatenated(self, other: Self) -> Self:
+        """Return these rows followed by those of `other`; equal rows stay apart."""
         if self.axes != other.axes:
             raise DataError(
                 f"data: statistics must have the same blocks, columns and classes; got {self.axes} "
@@ -157,12 +157,12 @@ def latent_rows(
     if isinstance(data, Design) or (isinstance(data, tuple) and len(data) == 2):  # noqa: PLR2004
         design = checked.paired(data)
         features, target = design.features, design.target
-    given = Classified(classes, blocks, features, new=True)
+    classified = Classified(classes, blocks, features, new=True)
     rows, axes = {}, {}
     for name in blocks:
-        x = given.cells(name)
+        x = classified.cells(name)
         rows[name] = x if checked.sparse(x) else np.asarray(x)
-        axes[name] = dict(given.belief(name).coords)
+        axes[name] = dict(classified.belief(name).coords)
     n = next(iter(rows.values())).shape[0]
     labels = np.full(n, UNKNOWN, dtype=np.intp)
     if target is not None:
@@ -172,13 +172,13 @@ def latent_rows(
                 f"target: must hold one class a row, missing where it is unknown; got shape "
                 f"{known.values.shape} for {n} rows."
             )
-        given.same_rows(known)
+        classified.same_rows(known)
         here = np.ones(n, dtype=bool) if known.missing is None else ~known.missing
         labels[here] = classes.read(Argument("target", present(known)))
     counts = np.ones(n)
     if weights is not None:
         heavy = read(weights, "weights")
-        counts = checked.checked_weights(heavy, given.same_rows(heavy))
+        counts = checked.checked_weights(heavy, classified.same_rows(heavy))
     return MixtureStatistic(labels, rows, axes, counts)
 
 
@@ -287,7 +287,7 @@ class LatentClassModel(ProductOfBeliefs):
         return total
 
     def log_joint_of(self, s: MixtureStatistic, at: Draws) -> Array:
-        """Return the same of rows and classes; -inf where the class is known to be another."""
+        """Return log joint densities of rows and classes, -inf where another class is known."""
         joint = self.log_densities(s, at)
         with np.errstate(divide="ignore"):  # a draw may round to 0
             joint += np.log(checked.drawn(at, "pi").astype(float))[..., None, :]
@@ -322,7 +322,7 @@ AT_ONCE = 8_000_000
 
 
 def slices(s: MixtureStatistic, numbers: int) -> Iterator[MixtureStatistic]:
-    """Yield some rows after the others, as many as can be spread out into `numbers` each."""
+    """Yield blocks of rows, so small that `numbers` for each row fit into memory."""
     step = max(1, AT_ONCE // numbers)
     if step >= len(s.labels):
         yield s

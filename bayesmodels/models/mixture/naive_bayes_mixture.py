@@ -26,11 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from bayesmodels.belief import values
-from bayesmodels.belief.conjugate import like
+from bayesmodels.belief import conjugate, values
 from bayesmodels.belief.declaring import Names, check_declarable
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
-from bayesmodels.belief.simulation import Simulated, replaced, told
+from bayesmodels.belief.simulation import Simulated, of_data, replaced
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
@@ -38,7 +37,7 @@ from bayesmodels.input.draws import read
 from bayesmodels.input.labels import only
 from bayesmodels.input.wrappers import MultinomialCounts
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
-from bayesmodels.models.classifiers.features import Block, as_given
+from bayesmodels.models.classifiers.features import Block, features_argument
 from bayesmodels.models.classifiers.generative import known_draws
 from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
 from bayesmodels.models.mixture.em import em
@@ -52,8 +51,8 @@ from bayesmodels.models.mixture.latent_rows import (
 )
 from bayesmodels.models.mixture.terms import (
     Terms,
+    check_budget,
     every_term,
-    refuse_beyond,
     taken,
 )
 from bayesmodels.numerics import Array
@@ -147,10 +146,10 @@ class NaiveBayesMixture(LatentClassModel):
         terms: Terms | None,
         budget: int,
     ) -> Self:
-        """Return the belief after terms of these classes and blocks."""
-        made = cls(classes, as_given(blocks), budget=budget)
+        """Return the posterior with these terms, which must fit the classes and blocks."""
+        model = cls(classes, features_argument(blocks), budget=budget)
         if terms is None:
-            return made
+            return model
         number = len(terms.counts)
         shapes = terms.counts.shape, terms.log_multiplicity.shape
         if not number or shapes != ((number, len(classes.alpha)), (number,)):
@@ -163,13 +162,13 @@ class NaiveBayesMixture(LatentClassModel):
             )
         for name, part in terms.parts.items():
             belief = blocks[name].belief
-            own, wanted = (getattr(x, fields(x)[0].name).shape for x in (part, belief))
-            if own != (number, *wanted) or next(iter(part.coords), None) != "term":
+            got, wanted = (getattr(x, fields(x)[0].name).shape for x in (part, belief))
+            if got != (number, *wanted) or next(iter(part.coords), None) != "term":
                 raise DataError(
                     f"terms: the statistic of {name!r} must have the axis term, then the block's."
                 )
-            belief.update(_told(belief, part))  # refuses a statistic of another family
-        return made.with_terms(terms)
+            belief.update(_at_terms(belief, part))  # refuses a statistic of another family
+        return model.with_terms(terms)
 
     def update(self, data: Any) -> Self:
         """Return the exact posterior: a finite mixture of beliefs.
@@ -185,7 +184,7 @@ class NaiveBayesMixture(LatentClassModel):
             return wide
         new = every_term(wide, s, self.budget)
         if self.terms is not None:
-            refuse_beyond(self.budget, len(self.terms) * len(new))
+            check_budget(self.budget, len(self.terms) * len(new))
             new = self.terms.crossed(new)
         return wide.with_terms(new)
 
@@ -300,10 +299,10 @@ class NaiveBayesMixture(LatentClassModel):
         if self.terms is None:
             return super().log_density_rounding(draws)
         each = self._by_term(draws, "log_density") + self.log_weights
-        own = self._by_term(draws, "log_density_rounding") + self._weight_rounding
+        rounding = self._by_term(draws, "log_density_rounding") + self._weight_rounding
         size = np.abs(each).max(-1, where=np.isfinite(each), initial=0)
         share, _ = shares(each)
-        return np.asarray((share * own).sum(-1) + 4 * np.finfo(float).eps * (1 + size))
+        return np.asarray((share * rounding).sum(-1) + 4 * np.finfo(float).eps * (1 + size))
 
     def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return independent draws of every variable, sample axis first."""
@@ -338,12 +337,12 @@ class NaiveBayesMixture(LatentClassModel):
         classes = np.where(s.labels == UNKNOWN, classes, s.labels)
         result = {}
         for belief, names, x in wide.features_of(s):
-            own = {
+            of_row = {
                 v: _of_class(value, classes, len(self.classes.alpha))
                 for v, value in known_draws(draws, belief, names).items()
             }
             # Each row is a problem of its own, with the parameters of its class.
-            (new,) = belief.replicate(own, _one_row(belief, x), rng).values()
+            (new,) = belief.replicate(of_row, _one_row(belief, x), rng).values()
             result[names("x")] = new[..., 0, :, *(slice(None),) * (x.ndim - 1)]
         return result
 
@@ -382,9 +381,9 @@ class NaiveBayesMixture(LatentClassModel):
             to one class.
         """
         s = latent_rows(self.classes, self.blocks, data).spread(checked.count(rows, "rows", 2))
-        met = self.with_axes(s)
-        known = read(draws, met.dims, met.coords, length=None)
-        share, logs = shares(met.log_joint_of(s, known))
+        wide = self.with_axes(s)
+        known = read(draws, wide.dims, wide.coords, length=None)
+        share, logs = shares(wide.log_joint_of(s, known))
         return {
             "pi_sorted": np.sort(known["pi"], axis=-1)[..., ::-1],
             "log_density": logs,
@@ -392,7 +391,7 @@ class NaiveBayesMixture(LatentClassModel):
         }
 
     def interchangeable(self, data: Any) -> bool:
-        """Return whether nothing, neither belief nor rows, tells the classes apart."""
+        """Return whether belief and rows are the same under every permutation of the classes."""
         labels = latent_rows(self.classes, self.blocks, data).labels
         return self.exchangeable and not (labels != UNKNOWN).any()
 
@@ -401,19 +400,19 @@ class NaiveBayesMixture(LatentClassModel):
     ) -> Simulated:
         """Draw classes first, those that will be known too; gaps stay where they are."""
         rng = checked.randomness(rng)
-        given = latent_rows(self.classes, self.blocks, design)
+        observed = latent_rows(self.classes, self.blocks, design)
         pi = np.asarray(parameters["pi"])[0]
-        drawn = rng.choice(len(pi), size=len(given.labels), p=pi / pi.sum())
-        classified = MixtureStatistic(drawn, given.rows, given.axes, given.weights)
+        drawn = rng.choice(len(pi), size=len(observed.labels), p=pi / pi.sum())
+        classified = MixtureStatistic(drawn, observed.rows, observed.axes, observed.weights)
         new = self.replicate(parameters, classified, rng)
         rows = {}
-        for (name, old), drawn_rows in zip(given.rows.items(), new.values(), strict=True):
+        for (name, old), drawn_rows in zip(observed.rows.items(), new.values(), strict=True):
             table = dense(old)
             missing = np.isnan(table) | (table == UNKNOWN if table.dtype.kind == "i" else False)
             rows[name] = np.where(missing, table, drawn_rows[0])
-        labels = np.where(given.labels == UNKNOWN, UNKNOWN, drawn)
-        s = MixtureStatistic(labels, rows, given.axes, given.weights)
-        return replace(told(self, s), declare=lambda: self.declare_rows(s))
+        labels = np.where(observed.labels == UNKNOWN, UNKNOWN, drawn)
+        s = MixtureStatistic(labels, rows, observed.axes, observed.weights)
+        return replace(of_data(self, s), declare=lambda: self.declare_rows(s))
 
     def digits_lost(self, statistic: MixtureStatistic) -> None:
         """Return None: a mixture of many terms has no one condition number."""
@@ -447,7 +446,7 @@ class NaiveBayesMixture(LatentClassModel):
         self.classes.add_to_model(empty, "statistic", wide.parts()[0][1])
         model = pm.modelcontext(None)
         joint = math.log(model["pi"])[None, :]
-        for belief, own, x in wide.features_of(s):
+        for belief, names, x in wide.features_of(s):
             cells = len(s.labels) * prod(list(map(len, belief.coords.values()))[1:])
             if cells > _DENSE:
                 raise DataError(
@@ -455,11 +454,11 @@ class NaiveBayesMixture(LatentClassModel):
                     "are too many for a PyMC model of a mixture, which spreads them out. Use `em`."
                 )
             nothing = belief.weighted_statistic(x[:0], np.zeros((size, 0)), belief.coords)
-            belief.add_to_model(nothing, "statistic", own)
+            belief.add_to_model(nothing, "statistic", names)
             each = belief.statistic_of_cells(dense(x))
             cells_of = (getattr(each, f.name)[:, None] for f in fields(each) if f.name != "coords")
-            each = like(each, {}, *cells_of)  # the same in every class
-            terms = belief.declared_terms(each, {v: model[own(v)] for v in belief.dims})
+            each = conjugate.replace(each, {}, *cells_of)  # the same in every class
+            terms = belief.declared_terms(each, {v: model[names(v)] for v in belief.dims})
             joint = joint + terms.sum(axis=tuple(range(2, terms.ndim)))
         known = np.flatnonzero(s.labels != UNKNOWN)
         unknown = np.flatnonzero(s.labels == UNKNOWN)
@@ -471,15 +470,15 @@ class NaiveBayesMixture(LatentClassModel):
     # --- parts of the above ----------------------------------------------------------------------
 
     def with_terms(self, terms: Terms | None) -> Self:
-        """Return the same prior after these terms."""
-        return checked.made(type(self), self.classes, self.blocks, terms, self.budget)
+        """Return the posterior of this prior with these terms, or the prior with None."""
+        return checked.build(type(self), self.classes, self.blocks, terms, self.budget)
 
     def log_evidence_of(self, terms: Terms) -> Array:
         """Return the log evidence of rows and classes under the prior, one number a term."""
         counted = self._counted(terms.counts)
         total = np.asarray(self.classes.log_evidence(counted))
         for name, block in self.blocks.items():
-            each = np.asarray(block.belief.log_evidence(_told(block.belief, terms.parts[name])))
+            each = np.asarray(block.belief.log_evidence(_at_terms(block.belief, terms.parts[name])))
             total = total + each.reshape(len(terms), -1).sum(-1)
         return total
 
@@ -494,16 +493,16 @@ class NaiveBayesMixture(LatentClassModel):
         return self.terms
 
     def after_terms(self, at: NDArray[np.intp]) -> list[tuple[Any, Names]]:
-        """Return the beliefs after some of the terms, with the leading axis ``term``."""
+        """Return the posterior beliefs of the terms `at`, with the leading axis ``term``."""
         terms = self._known_terms
-        (classes, own), *rest = self.parts()
-        result = [(classes.update(self._counted(terms.counts[at])), own)]
-        for (belief, names), name in zip(rest, self.blocks, strict=True):
-            result.append((belief.update(_told(belief, terms.parts[name], at)), names))
+        (classes, class_names), *blocks = self.parts()
+        result = [(classes.update(self._counted(terms.counts[at])), class_names)]
+        for (belief, names), name in zip(blocks, self.blocks, strict=True):
+            result.append((belief.update(_at_terms(belief, terms.parts[name], at)), names))
         return result
 
     def _by_term(self, draws: Draws, verb: str) -> Array:
-        """Return a sum over all variables, of shape (samples..., terms)."""
+        """Return `verb` of each term's beliefs, added up over variables: (samples..., terms)."""
         lead = np.ndim(checked.drawn(draws, "pi")) - 1
         terms = len(self.terms or ())
         size = sum(np.size(checked.drawn(draws, name)) for name in self.dims)
@@ -512,9 +511,9 @@ class NaiveBayesMixture(LatentClassModel):
         for start in range(0, terms, chunk):
             at = np.arange(start, min(start + chunk, terms))
             total: Any = 0.0
-            for belief, names in self.after_terms(at):
-                own = {v: np.expand_dims(checked.drawn(draws, names(v)), lead) for v in belief.dims}
-                each = np.asarray(getattr(belief, verb)(own))
+            for part, names in self.after_terms(at):
+                wide = {v: np.expand_dims(checked.drawn(draws, names(v)), lead) for v in part.dims}
+                each = np.asarray(getattr(part, verb)(wide))
                 each = each.reshape(*each.shape[: lead + 1], -1)
                 total = total + each @ np.ones(each.shape[-1])  # quicker than a sum
             result.append(total)
@@ -561,12 +560,12 @@ def _one_row(belief: Any, x: Any) -> Any:
 
 def _joined_axes(belief: Any) -> Any:
     """Return a belief with the axes term and class as one leading axis."""
-    given = {f.name: getattr(belief, f.name) for f in fields(belief)}
+    parameters = {f.name: getattr(belief, f.name) for f in fields(belief)}
     result: dict[str, Any] = {}
-    for name, field in given.items():
+    for name, field in parameters.items():
         if name == "coords":
-            _, _, *rest = field.items()
-            result[name] = {"member": range(prod(map(len, list(field.values())[:2]))), **dict(rest)}
+            _, _, *axes = field.items()
+            result[name] = {"member": range(prod(map(len, list(field.values())[:2]))), **dict(axes)}
         elif isinstance(field, np.ndarray):
             result["mean" if name == "location" else name] = field.reshape(-1, *field.shape[2:])
         else:
@@ -574,8 +573,8 @@ def _joined_axes(belief: Any) -> Any:
     return type(belief)(**result)
 
 
-def _told(belief: Any, part: Any, at: Any = slice(None)) -> Any:
-    """Return some terms of a block's statistic, with the block's categories if it has some."""
+def _at_terms(belief: Any, part: Any, at: Any = slice(None)) -> Any:
+    """Return a block's statistic at some terms, with the belief's categories, if any."""
     number = len(getattr(part, fields(part)[0].name))
     return taken(part, np.arange(number)[at], only(belief.coords, "category"))
 

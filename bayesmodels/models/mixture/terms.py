@@ -50,12 +50,12 @@ class Terms:
         )
 
     def take(self, at: NDArray[np.intp]) -> Terms:
-        """Return some of the terms."""
+        """Return the terms at these places."""
         parts = {name: taken(part, at) for name, part in self.parts.items()}
         return Terms(self.counts[at], parts, self.log_multiplicity[at])
 
     def crossed(self, other: Terms) -> Terms:
-        """Return each way for these rows with each way for the others."""
+        """Return all pairs of a term of these rows and a term of other rows."""
         one, two = (part.ravel() for part in np.indices((len(self), len(other))))
         here, there = self.take(one), other.take(two)
         parts = {name: part + there.parts[name] for name, part in here.parts.items()}
@@ -63,25 +63,25 @@ class Terms:
         return Terms(here.counts + there.counts, parts, ways).merged()
 
     def merged(self) -> Terms:
-        """Return the terms with ways that have the same statistic put together.
+        """Return the distinct statistics, each with the log number of all ways that have it.
 
-        What no parameter changes of the density of the rows goes to the number of ways.
+        Log conditional masses given totals are moved into the log number of ways.
         """
         logs, parts, keys = self.log_multiplicity, {}, [self.counts]
         for name, part in self.parts.items():
-            given = getattr(part, "log_given_total", None)
-            if given is not None:
-                logs = logs + given.reshape(len(self), -1).sum(-1)
-                part = replace(part, log_given_total=np.zeros_like(given))  # noqa: PLW2901
+            conditional = getattr(part, "log_given_total", None)
+            if conditional is not None:
+                logs = logs + conditional.reshape(len(self), -1).sum(-1)
+                part = replace(part, log_given_total=np.zeros_like(conditional))  # noqa: PLW2901
             parts[name] = part
             keys += _sums(part)
         first, codes = _distinct(keys)
-        some = replace(self, parts=parts).take(first)
-        return replace(some, log_multiplicity=_added(logs, codes))
+        result = replace(self, parts=parts).take(first)
+        return replace(result, log_multiplicity=_added(logs, codes))
 
 
 def _sums(part: Any) -> list[Array]:
-    """Return the fields of a statistic that tell of a parameter."""
+    """Return the fields of a statistic on which a likelihood depends, as keys."""
     ignored = "coords", "log_given_total"
     return [getattr(part, f.name) for f in fields(part) if f.name not in ignored]
 
@@ -114,13 +114,13 @@ def every_term(model: LatentClassModel, s: MixtureStatistic, budget: int) -> Ter
         [np.ones((n, 1)), *(_additive(belief, x) for belief, _, x in model.features_of(s))], axis=1
     )
     totals, allotted, ways = np.zeros((1, size, row.shape[1])), np.zeros((1, size, 0)), np.zeros(1)
-    for i, (m, label) in enumerate(zip(_whole_weights(s), s.labels, strict=True)):
-        some, logs = _ways(len(ways), int(m), size, int(label), budget)
-        wide = (totals[:, None] + some[:, :, None] * row[i]).reshape(-1, size, row.shape[1])
+    for i, (m, label) in enumerate(zip(_row_counts(s), s.labels, strict=True)):
+        splits, logs = _ways(len(ways), int(m), size, int(label), budget)
+        wide = (totals[:, None] + splits[:, :, None] * row[i]).reshape(-1, size, row.shape[1])
         first, codes = _distinct([wide])
-        before, way = np.divmod(first, len(some))
+        before, way = np.divmod(first, len(splits))
         totals, ways = wide[first], _added((ways[:, None] + logs).ravel(), codes)
-        allotted = np.concatenate([allotted[before], some[way][:, :, None]], axis=-1)
+        allotted = np.concatenate([allotted[before], splits[way][:, :, None]], axis=-1)
     parts = {}
     for name, (belief, _, x) in zip(s.rows, model.features_of(s), strict=True):
         coords = {"term": tuple(range(len(ways))), **without(belief.coords, "category")}
@@ -137,7 +137,7 @@ def _additive(belief: Any, x: Any) -> Array:
     return np.eye(codes.max(initial=-1) + 1)[codes]
 
 
-def _whole_weights(s: MixtureStatistic) -> NDArray[np.intp]:
+def _row_counts(s: MixtureStatistic) -> NDArray[np.intp]:
     if (s.weights != np.floor(s.weights)).any():
         raise DataError(
             f"weights: the exact posterior of a mixture needs whole numbers of rows; got a weight "
@@ -149,21 +149,21 @@ def _whole_weights(s: MixtureStatistic) -> NDArray[np.intp]:
 def _ways(terms: int, m: int, size: int, label: int, budget: int) -> tuple[Array, Array]:
     """Return the ways to split m equal rows over classes, and log numbers of choices of rows.
 
-    All go to one class if it is known. Too many, beside the `terms` of the rows before, are refused
-    before they are written down.
+    All go to one class if it is known. If with the `terms` of the rows before they exceed the
+    `budget`, they are refused before they are listed.
     """
     if label != UNKNOWN:
-        refuse_beyond(budget, terms)
+        check_budget(budget, terms)
         return m * np.eye(size)[[label]], np.zeros(1)
     number = comb(m + size - 1, m)
-    refuse_beyond(budget, terms * number)
+    check_budget(budget, terms * number)
     # Stars and bars: the bars between the classes stand somewhere among the rows.
     bars = np.array(list(combinations(range(m + size - 1), size - 1)), dtype=float)
     gaps = np.diff(bars.reshape(number, size - 1), prepend=-1, append=m + size - 1)
     return gaps - 1, np.asarray(gammaln(m + 1) - gammaln(gaps).sum(-1))
 
 
-def refuse_beyond(budget: int, terms: int) -> None:
+def check_budget(budget: int, terms: int) -> None:
     """Raise an error if there are too many terms."""
     if terms <= budget:
         return
@@ -176,8 +176,8 @@ def refuse_beyond(budget: int, terms: int) -> None:
 def taken(part: Any, at: NDArray[np.intp], categories: Coords | None = None) -> Any:
     """Return some terms of a statistic or a belief whose leading axis is ``term``.
 
-    A statistic that is to meet a belief is told its `categories`.
+    A statistic that a belief will be updated by needs its `categories`.
     """
-    given = {f.name: getattr(part, f.name) for f in fields(part)}
-    coords = {**given.pop("coords"), "term": tuple(range(len(at))), **(categories or {})}
-    return type(part)(**{name: array[at] for name, array in given.items()}, coords=coords)
+    arrays = {f.name: getattr(part, f.name) for f in fields(part)}
+    coords = {**arrays.pop("coords"), "term": tuple(range(len(at))), **(categories or {})}
+    return type(part)(**{name: array[at] for name, array in arrays.items()}, coords=coords)
