@@ -25,7 +25,7 @@ _TRUTH = {"true": True, "false": False}
 _EXACT = 2**53  # below, floats are exact for whole numbers
 _DIGITS = 15  # of which any are exact
 _SIGNS = re.compile(r"[-.?*!/_–—]+")
-FEW = 1000  # labels of numbers that are kept as they are written
+MOST = 1000  # labels of numbers that are kept as they are written
 
 
 class Column(NamedTuple):
@@ -47,7 +47,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Judged:
-    """A column of text, and what its cells are by the marks of its numbers."""
+    """A column of text, with the values of its cells by the marks of its numbers."""
 
     text: Text
     marks: Marks
@@ -61,7 +61,7 @@ class Judged:
 
     @cached_property
     def words(self) -> list[str]:
-        """What stands for empty cells if this is a column of numbers."""
+        """The words for empty cells if this is a column of numbers."""
         return [cell for cell in self.text.counts if cell.casefold() in GAPS]
 
     @cached_property
@@ -71,7 +71,7 @@ class Judged:
 
     @cached_property
     def _units(self) -> dict[str, tuple[float, tuple[str, str]]]:
-        """The number of each cell that has one, and what stands before and behind it."""
+        """The number of each cell that has one, and the texts before and behind it."""
         result = {}
         for cell in self.counts:
             part = CELL.fullmatch(cell)
@@ -83,7 +83,7 @@ class Judged:
 
     @cached_property
     def unit(self) -> tuple[str, str]:
-        """What stands before and behind most numbers."""
+        """The texts before and behind most numbers."""
         units: Counter[tuple[str, str]] = Counter()
         for cell, (_, unit) in self._units.items():
             units[unit] += self.counts[cell]
@@ -96,7 +96,7 @@ class Judged:
 
 
 def column_of(text: Text, marks: Marks, missing: Sequence[str] = (), unread: str = "") -> Column:
-    """Return a column of text as what its cells are: by the first rule that has an answer."""
+    """Return a column of text in its type, by the first rule that applies."""
     judged = Judged(text, marks, missing, unread)
     return next(column for rule in _RULES if (column := rule(judged)) is not None)
 
@@ -107,7 +107,7 @@ def _empty(judged: Judged) -> Column | None:
 
 
 def _refused(judged: Judged) -> Column | None:
-    """Numbers of which the marks can't be told."""
+    """Numbers whose marks are undecided."""
     if not judged.unread:
         return None
     return Column(judged.kept, "label", [judged.unread], judged.unread)
@@ -180,9 +180,9 @@ def _slips(judged: Judged) -> Column | None:
 def _labels(judged: Judged) -> Column:
     said = [*_levels(judged), *_capitals(judged.text)]
     if judged.unit == ("", "") and judged.numbers:
-        some = sum(judged.counts[cell] for cell in judged.numbers)
+        numbers = sum(judged.counts[cell] for cell in judged.numbers)
         total = sum(judged.counts.values())
-        said.append(f"{some:,} of {total:,} labels of column {judged.text.name!r} are numbers.")
+        said.append(f"{numbers:,} of {total:,} labels of column {judged.text.name!r} are numbers.")
     return Column(judged.kept, "label", said)
 
 
@@ -201,15 +201,15 @@ def _value(part: re.Match[str], marks: Marks) -> float | None:
 
 
 def _mapped(text: Text, values: Mapping[str, Any]) -> Any:
-    """Return what each cell stands for, NaN where it is empty; whole numbers as such."""
+    """Return the value of each cell, NaN where it is empty; integers if all are."""
     result = text.cells.to_pandas().map({**values})
     if result.isna().any():
         return result.to_numpy()
     if all(isinstance(value, bool) for value in values.values()):
         return result.to_numpy(bool)
-    whole = all(value.is_integer() and abs(value) < _EXACT for value in values.values())
+    integral = all(value.is_integer() and abs(value) < _EXACT for value in values.values())
     point = any(re.search(r"[.,]\d{0,2}$|[eE]", cell) for cell in values)
-    return result.to_numpy(int if whole and not point else float)
+    return result.to_numpy(int if integral and not point else float)
 
 
 def _numbers(
@@ -231,19 +231,19 @@ def _numbers(
 
 
 def _plain_texts(text: Text, mark: str, *, gaps: bool = False) -> list[tuple[Any, str]]:
-    """Return plain numbers with their text, where gaps or commas make it another."""
+    """Return plain numbers whose text differs from Python's, by gaps or commas, with their text."""
     import pyarrow.compute as pc
 
     if not (gaps or text.cells.null_count or mark == ","):
         return []
-    if any(pc.count_distinct(cells).as_py() > FEW for cells in (text.cells[: 2 * FEW], text.cells)):
+    if any(pc.count_distinct(x).as_py() > MOST for x in (text.cells[: 2 * MOST], text.cells)):
         return []
     return _texts({cell: float(cell.replace(",", ".")) for cell in text.counts})
 
 
 def _texts(values: Mapping[str, Any]) -> list[tuple[Any, str]]:
-    """Return values with their text, where it is another than that of Python."""
-    if len(values) > FEW:
+    """Return the values whose text differs from Python's, with their text."""
+    if len(values) > MOST:
         return []
     return [(value, cell) for cell, value in values.items() if str(value) != cell]
 

@@ -103,7 +103,7 @@ def read(
 
 
 def read_columns(data: Any, argument: str) -> tuple[Argument, tuple[Values, ...]] | None:
-    """Return the columns of a frame of numbers as they are, neither looked at nor put together.
+    """Return the columns of a frame of numbers, unchecked and not stacked into a matrix.
 
     They come with a block of the first of them, which has the names of all and the index. What is
     missing is NaN. None if `data` are no such frame, or have columns that are no numbers.
@@ -205,7 +205,7 @@ def _usual(values: Values) -> Values:
 
 
 def _objects(data: Any, argument: str, *, missing: bool) -> Values:
-    """Return text, or what stands among Python's objects, or is masked, in its natural dtype."""
+    """Return text, objects or masked values as an array in its natural dtype."""
     if isinstance(data, np.ma.MaskedArray):
         gone = np.ma.getmaskarray(data)
         if gone.any() and not missing:
@@ -289,8 +289,8 @@ def _pandas_numbers(data: Any) -> Values | None:
     return data.to_numpy() if isinstance(one, np.dtype) and one.kind in "biuf" else None
 
 
-def own_name(data: Any) -> Hashable | None:
-    """Return the name that a series has; a frame's column of that name is none."""
+def series_name(data: Any) -> Hashable | None:
+    """Return the name of a series; None for any other data."""
     import narwhals as nw
 
     series = nw.from_native(data, allow_series=True, pass_through=True)
@@ -298,9 +298,9 @@ def own_name(data: Any) -> Hashable | None:
 
 
 def _named(argument: str, name: Hashable) -> str:
-    """Return what to call a series: as columns of frames are, if it has a name."""
-    own = f"[{name!r}]"
-    return argument if name in (None, "") or argument.endswith(own) else argument + own
+    """Return the argument's name in messages, with that of a series as of a frame's column."""
+    label = f"[{name!r}]"
+    return argument if name in (None, "") or argument.endswith(label) else argument + label
 
 
 def _names(frame: Any, argument: str) -> tuple[Hashable, ...]:
@@ -377,7 +377,7 @@ def _plain(values: Values, argument: str, *, missing: bool = False) -> Values:
 
 
 def _with_gaps(here: Values, gone: Values) -> Values:
-    """Spread values over the places that have one: NaN elsewhere, None if they are no numbers."""
+    """Fill values into the places that are not missing; elsewhere NaN, or None if not numeric."""
     numeric = here.dtype.kind in "iuf"
     result = np.full(gone.shape, np.nan if numeric else None, dtype=float if numeric else object)
     result[~gone] = here
@@ -385,7 +385,7 @@ def _with_gaps(here: Values, gone: Values) -> Values:
 
 
 def sum_of_squares(values: Values) -> float | None:
-    """Return the sum of squares, NaN only if an entry is; None if it takes longer than a look."""
+    """Return the sum of squares, NaN only if an entry is; None where it needs a copy."""
     if values.dtype != np.float64 or not values.flags.forc:
         return None
     flat = values.ravel(order="K")
@@ -409,7 +409,7 @@ def missing_entries(values: Values) -> NDArray[np.bool_] | None:
 
 
 def present(block: Argument) -> Values:
-    """Return the entries of a block that are there, in one row after the other."""
+    """Return the entries of a block that are not missing, flattened row by row."""
     if block.missing is None:
         return block.values.ravel()
     here = block.values[~block.missing]
@@ -453,12 +453,12 @@ def first(bad: Values) -> tuple[int, ...]:
 
 
 def where(at: tuple[int, ...], columns: Sequence[Hashable] | None = None) -> str:
-    """Say in words which entry an index is; of columns with names, its column's."""
+    """Say in words which entry an index is, by the column's name if it has one."""
     if not at:
         return "it"
-    row, *rest = at
-    named = [shown(columns[rest[0]])] if columns and len(rest) == 1 else map(str, rest)
-    return f"row {row}" + (f", column {', '.join(named)}" if rest else "")
+    row, *inner = at
+    named = [shown(columns[inner[0]])] if columns and len(inner) == 1 else map(str, inner)
+    return f"row {row}" + (f", column {', '.join(named)}" if inner else "")
 
 
 def shown(value: Any) -> str:
@@ -469,13 +469,13 @@ def shown(value: Any) -> str:
 
 def listed(labels: Sequence[Hashable]) -> str:
     """Show labels in a list; of many the first three and the last."""
-    some = [shown(label) for label in (labels if len(labels) <= _MANY else labels[:3])]
-    if len(labels) > _MANY:
-        some += ["...", shown(labels[-1])]
-    return f"[{', '.join(some)}]"
+    texts = [shown(label) for label in (labels if len(labels) <= _MOST_LISTED else labels[:3])]
+    if len(labels) > _MOST_LISTED:
+        texts += ["...", shown(labels[-1])]
+    return f"[{', '.join(texts)}]"
 
 
-_LONG, _MANY = 60, 20
+_LONG, _MOST_LISTED = 60, 20
 
 
 def index_of(labels: Any) -> Any:
@@ -515,7 +515,7 @@ DROP_ROWS = " Drop these rows first."
 
 
 def missing_message(argument: str, missing: Values) -> str:
-    """Return the complaint about missing entries."""
+    """Return the error message about missing entries."""
     if missing.ndim == 0:
         return f"{argument}: must not be missing (NaN, None or NA)."
     return (

@@ -43,7 +43,7 @@ from bayesmodels.input.domains import (
     counts,
     finite,
     measured,
-    measured_as_given,
+    measured_in_dtype,
     refuse,
     squarable,
     whole_numbers,
@@ -68,7 +68,7 @@ from bayesmodels.numerics.moments import sums
 class Split:
     """Rows that were read before, with the member of a batch to which each belongs.
 
-    What composite models hand to their parts. Codes count over all places of the axes in `coords`,
+    Composite models pass it to their parts. Codes number all places of the axes in `coords`,
     the last axis fastest; axes of the rows themselves come after them.
     """
 
@@ -192,7 +192,7 @@ class Regression:
 
 @dataclass(frozen=True)
 class DesignRows:
-    """A design matrix and its target as they were given: of shapes that fit, but not looked at.
+    """A design matrix and its target as read: shapes are checked, numbers are not.
 
     X has shape (n, p), or is a tuple of p columns of shape (n,), and has no column of ones; y has
     shape (n,). `features` are names of the columns, that of ones included, if it is one.
@@ -280,8 +280,8 @@ def categories(
             f"{levels}; got {block.columns}. Reorder the columns."
         )
     names = block.columns
-    own = numbered(size)
-    if names and not levels and names != own and not {*own}.isdisjoint(names):
+    default = numbered(size)
+    if names and not levels and names != default and not {*default}.isdisjoint(names):
         raise DataError(
             f"counts: columns that are numbers must be the model's categories 0 to {size - 1}, "
             f"since it has no others; got {names}. Give the model the names of the columns: "
@@ -306,29 +306,29 @@ def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Categories:
         )
     result = places(block.values, levels)
     if (result < 0).any():
-        some = ", ".join(map(shown, levels[:3]))
-        rule = f"hold only the model's {len(levels)} outcomes ({some}, ...)"
+        examples = ", ".join(map(shown, levels[:3]))
+        rule = f"hold only the model's {len(levels)} outcomes ({examples}, ...)"
         refuse(block, first(result < 0), rule, " Make the hypotheses about it, too.")
     return Categories(result, counted=False, batch=_batch(block, 0, group, weights))
 
 
-def measurements(data: Any, *, as_given: bool = False) -> Measured:
-    """Check rows of numbers, or rows of numbers in groups; in float64, or for sums as given."""
+def measurements(data: Any, *, keep_dtype: bool = False) -> Measured:
+    """Check rows of numbers, maybe in groups; as float64, or in their own dtype for sums."""
     inner, group, weights = _unwrapped(data)
     block = read(inner, "x")
-    x = measured_as_given(block) if as_given else measured(block)
+    x = measured_in_dtype(block) if keep_dtype else measured(block)
     return Measured(x, _batch(block, x.ndim - 1, group, weights))
 
 
 def exposed(data: Any) -> Exposed:
-    """Check numbers of events, with their exposures or without, maybe in groups."""
+    """Check numbers of events and their exposures, 1 by default, maybe in groups."""
     inner, group, weights = _unwrapped(data)
-    given = inner if isinstance(inner, Counts) else Counts(inner)
-    block = read(given.values, "values" if given is inner else "x", scalar_row=given is inner)
+    rows = inner if isinstance(inner, Counts) else Counts(inner)
+    block = read(rows.values, "values" if rows is inner else "x", scalar_row=rows is inner)
     x = counts(block).astype(np.float64)
     hint = " Leave out rows in which nothing could have happened."
-    beside = read(given.exposure, "exposure", scalar_row=True)
-    exposure = _above_zero(beside, hint)
+    exposures = read(rows.exposure, "exposure", scalar_row=True)
+    exposure = _above_zero(exposures, hint)
     if exposure.ndim < x.ndim:
         exposure = exposure.reshape(*exposure.shape, *(1,) * (x.ndim - exposure.ndim))
     if exposure.shape != x.shape and exposure.size > 1 and exposure.shape != (len(x), 1):
@@ -337,7 +337,7 @@ def exposed(data: Any) -> Exposed:
             f"{exposure.shape} and {x.shape}."
         )
     if len(exposure) == len(x):
-        block = same_cells(block, beside)
+        block = same_cells(block, exposures)
     batch = _batch(block, x.ndim - 1, group, weights)
     return Exposed(x, x, np.broadcast_to(exposure, x.shape), batch)
 
@@ -358,21 +358,21 @@ def waited(data: Any) -> Exposed:
     x = _above_zero(block, " Round no waiting time down to nothing.")
     ends = np.ones(x.shape)
     if cut:
-        beside = read(inner.observed, "observed", scalar_row=True)
-        ends = binary(beside).astype(np.float64)
+        observed = read(inner.observed, "observed", scalar_row=True)
+        ends = binary(observed).astype(np.float64)
         if ends.shape != x.shape:
             raise DataError(
                 f"observed: must have the shape of times; got {ends.shape} and {x.shape}."
             )
-        block = same_cells(block, beside)
+        block = same_cells(block, observed)
     return Exposed(x, ends, x, _batch(block, x.ndim - 1, group, weights))
 
 
-def vectors(data: Any, *, as_given: bool = False) -> Measured:
-    """Check rows of vectors of numbers, maybe in groups; in float64, or for sums as given."""
+def vectors(data: Any, *, keep_dtype: bool = False) -> Measured:
+    """Check rows of vectors, maybe in groups; as float64, or in their own dtype for sums."""
     inner, group, weights = _unwrapped(data)
     block = read(inner, "x")
-    x = measured_as_given(block) if as_given else measured(block)
+    x = measured_in_dtype(block) if keep_dtype else measured(block)
     if x.ndim != 2 or x.shape[1] == 0:  # noqa: PLR2004 - rows and columns
         raise DataError(
             f"x: must have rows and columns, one vector a row; got shape {x.shape}. For a single "
@@ -428,12 +428,12 @@ def design_rows(data: Any) -> DesignRows | None:
     data = paired(data)
     right = read(data.target, "target")
     X: Values | tuple[Values, ...]
-    apart = read_columns(data.features, "features")
-    if apart is None:
+    columns = read_columns(data.features, "features")
+    if columns is None:
         left = read(data.features, "features")
         X, shape = left.values, left.values.shape
     else:
-        left, X = apart
+        left, X = columns
         shape = (len(right.values), len(X))
     left = same_rows(left, right)
     arrays = (right.values, *(X if isinstance(X, tuple) else (X,)))
@@ -566,7 +566,7 @@ def weighted(data: Any) -> bool:
 
 
 def _unwrapped(data: Any) -> tuple[Any, Grouped | Split | None, Any]:
-    """Return rows, and what their wrappers say of groups and weights."""
+    """Return the rows without wrappers, their `Grouped` wrapper or None, and their weights."""
     group, weights = None, None
     while isinstance(data, (Grouped, Split, Weighted)):
         if isinstance(data, Weighted):
@@ -581,7 +581,7 @@ def _unwrapped(data: Any) -> tuple[Any, Grouped | Split | None, Any]:
 
 
 def _batch(block: Argument, inner: int, group: Grouped | Split | None, weights: Any) -> Batch:
-    """Return to which members of a batch the rows belong."""
+    """Return the batch of rows: axes, groups, weights and labels."""
     if isinstance(group, Grouped):
         by = read(group.by, "by")
         block = same_rows(block, by)
@@ -636,8 +636,8 @@ def _groups(group: Grouped, by: Argument) -> tuple[Coords, NDArray[np.intp]]:
     return {"group": levels}, result
 
 
-def _group_order(group: Grouped, given: Any) -> list[Hashable]:
-    """Return the groups as told, else in the order of categories, else by value."""
+def _group_order(group: Grouped, labels: Any) -> list[Hashable]:
+    """Return the groups as listed, else in the order of categories, else by value."""
     if group.groups is not None:
         if isinstance(group.groups, str):
             raise DataError(
@@ -645,7 +645,7 @@ def _group_order(group: Grouped, given: Any) -> list[Hashable]:
             )
         return list(unique(tuple(group.groups), "groups"))
     try:
-        present = given.unique()
+        present = labels.unique()
     except TypeError as error:
         raise DataError(f"by: must hold labels, such as text or numbers; got {error}.") from None
     categories = getattr(getattr(group.by, "dtype", None), "categories", None)

@@ -33,7 +33,7 @@ LARGEST_COUNT = 2**53
 LARGEST_MEASUREMENT = 1e150
 """Beyond it sums of squares overflow."""
 
-_FEW = 1000  # numbers that are not worth being looked at in blocks
+_CUT = 1000  # numbers that are not worth being looked at in blocks
 
 
 def none(
@@ -44,7 +44,7 @@ def none(
     hint: str = "",
     error: type[Exception] = DataError,
 ) -> None:
-    """Refuse values some of which are bad: say what they must be, and the first that is not."""
+    """Raise an error for the first bad value, if any; it states the rule that values must keep."""
     if np.any(bad):
         at = first(np.asarray(bad))
         place = f" at position {at[0] if len(at) == 1 else at}" if at else ""
@@ -52,7 +52,7 @@ def none(
 
 
 def refuse(block: Argument, at: tuple[int, ...], rule: str, hint: str = "") -> NoReturn:
-    """Say what the values of an argument must be, and which of them is not."""
+    """Raise an error that states the rule for an argument, and the value that breaks it."""
     value = block.values[at]
     text = f"{value:g}" if isinstance(value, np.floating) else shown(value)
     raise DataError(
@@ -119,8 +119,8 @@ def finite(block: Argument) -> Array:
     return np.asarray(numbers(block), dtype=np.float64)
 
 
-def measured_as_given(block: Argument) -> Values:
-    """Return the same in the dtype they have, for sums in float64."""
+def measured_in_dtype(block: Argument) -> Values:
+    """Return finite numbers in their own float or integer dtype; sums are taken in float64."""
     if block.values.dtype in (np.float16, np.float32) or block.values.dtype.kind in "iu":
         return numbers(block)
     return measured(block)
@@ -181,7 +181,7 @@ def binary(block: Argument) -> Values:
         return values.view(np.uint8)
     # One look says that all is well; only if not, others say what is wrong.
     if values.dtype.kind in "iuf" and (
-        ((values == 0) | (values == 1)).all() if values.size <= _FEW else not_binary(values) is None
+        ((values == 0) | (values == 1)).all() if values.size <= _CUT else not_binary(values) is None
     ):
         return values
     values = numbers(block)
@@ -198,7 +198,7 @@ def counts(block: Argument) -> NDArray[np.int64]:
 
 
 def whole_numbers(block: Argument) -> Values:
-    """Return the same in the dtype they have."""
+    """Return whole numbers from 0 to 2**53 in their own dtype."""
     # One look says that all is well; only if not, another says what is wrong.
     if block.values.dtype.kind in "iuf" and not_codes(block.values, LARGEST_COUNT + 1) is None:
         return block.values
@@ -266,7 +266,7 @@ _MOST_PLACES = 2**16
 
 
 def _places_of_numbers(values: Values, levels: tuple[Hashable, ...]) -> NDArray[np.integer] | None:
-    """Return the places of whole numbers, looked up in a table; None where that is not so."""
+    """Return the places of whole numbers by a lookup table; None if they do not fit one."""
     if values.dtype.kind not in "iu" or not all(type(level) is int for level in levels):
         return None
     numbers = np.array(levels)

@@ -98,14 +98,14 @@ def read(
     """
     import xarray as xr
 
-    given = variables(draws)
+    arrays = variables(draws)
     result: dict[str, Array] = {}
     sampled: dict[str, Any] = {}
     for name, axes in dims.items():
         said = f"draws: {name!r}{where}"
-        if name not in given:
-            raise DataError(f"draws: must have the variable {name!r}{where}; has {list(given)}.")
-        x = given[name]
+        if name not in arrays:
+            raise DataError(f"draws: must have the variable {name!r}{where}; has {list(arrays)}.")
+        x = arrays[name]
         if isinstance(x, xr.Variable):
             x = xr.DataArray(x)
         named = isinstance(x, xr.DataArray)
@@ -114,9 +114,9 @@ def read(
         values = _numbers(said, x)
         shape = tuple(len(coords[a]) if a in coords else None for a in axes)
         lead = len(SAMPLED) if named or length is not None else max(0, values.ndim - len(axes))
-        own = values.shape[lead:]
+        event_shape = values.shape[lead:]
         if values.ndim != lead + len(axes) or any(
-            n not in (None, m) for n, m in zip(shape, own, strict=True)
+            n not in (None, m) for n, m in zip(shape, event_shape, strict=True)
         ):
             raise DataError(_of_shape(said, values.shape, shape))
         if length is not None:
@@ -134,7 +134,7 @@ def read(
 
 
 def axes_of(name: str, values: Any) -> tuple[tuple[str, ...], Coords]:
-    """Return names and labels of a variable's own axes: 0, 1, ... of those that have none."""
+    """Return names and labels of a variable's event axes; labels are 0, 1, ... by default."""
     import xarray as xr
 
     if isinstance(values, xr.DataArray):
@@ -155,20 +155,20 @@ def _in_order(
     coords: Mapping[str, Sequence[Hashable]],
     sampled: dict[str, Any],
 ) -> xr.DataArray:
-    """Return an array with axes and labels in order; the first's chains and draws are noted."""
+    """Return an array with axes and labels in order; `sampled` has the first's draws."""
     if not set(SAMPLED) <= set(x.dims):
         raise DataError(
             f"{said} must have the axes chain and draw; got {tuple(map(str, x.dims))}. Rename its "
             "axes, or give draws of several chains as they were made, before they are stacked."
         )
-    own = [str(a) for a in x.dims if a not in SAMPLED]
-    if len(own) != len(axes):
-        shape = tuple(x.sizes[a] for a in (*SAMPLED, *own))
+    event_axes = [str(a) for a in x.dims if a not in SAMPLED]
+    if len(event_axes) != len(axes):
+        shape = tuple(x.sizes[a] for a in (*SAMPLED, *event_axes))
         raise DataError(
             _of_shape(said, shape, [len(coords[a]) if a in coords else None for a in axes])
         )
-    others = iter(_by_number([a for a in own if a not in axes]))
-    order = [a if a in own else next(others) for a in axes]
+    others = iter(_by_number([a for a in event_axes if a not in axes]))
+    order = [a if a in event_axes else next(others) for a in axes]
     wanted = [*((a, sampled.get(a)) for a in SAMPLED), *((a, coords.get(a)) for a in axes)]
     x = x.transpose(*SAMPLED, *order)
     for here, (axis, labels) in zip((*SAMPLED, *order), wanted, strict=True):
@@ -192,33 +192,33 @@ def _by_number(axes: list[str]) -> list[str]:
 
 
 def _places(
-    said: str, axis: str, given: list[Hashable], wanted: list[Hashable], *, named: bool
+    said: str, axis: str, labels: list[Hashable], wanted: list[Hashable], *, named: bool
 ) -> list[int] | None:
-    """Return the places of the wanted labels among those given; None where they are in order.
+    """Return the places of the wanted labels among `labels`; None where they are in order.
 
     Labels are the same if they read the same, whatever their types. The numbers 0, 1, ..., which a
     library gives when nobody else did, are places.
     """
-    counted = _whole(given) and set(given) == set(range(len(given)))
-    here, there = list(map(_text, given)), list(map(_text, wanted))
+    counted = _integers(labels) and set(labels) == set(range(len(labels)))
+    here, there = list(map(_text, labels)), list(map(_text, wanted))
     if here == there:
         return None
-    if not counted or _whole(wanted):
+    if not counted or _integers(wanted):
         at = {text: place for place, text in enumerate(here)}
         if len(at) == len(here) == len(there) and at.keys() == set(there):
             return [at[text] for text in there]
     if counted:
-        return np.argsort(np.array(given, dtype=int)).tolist()
-    if list(wanted) == list(range(len(wanted))) and not (named and _whole(given)):
+        return np.argsort(np.array(labels, dtype=int)).tolist()
+    if list(wanted) == list(range(len(wanted))) and not (named and _integers(labels)):
         return None
     raise DataError(
-        f"{said} must have the labels {_few(there)} along the axis {axis!r}, in any order; got "
-        f"{_few(here)}. Rename them, or drop them to go by places: "
+        f"{said} must have the labels {_shown(there)} along the axis {axis!r}, in any order; got "
+        f"{_shown(here)}. Rename them, or drop them to go by places: "
         f".drop_vars({axis!r})."
     )
 
 
-def _whole(labels: Iterable[Hashable]) -> bool:
+def _integers(labels: Iterable[Hashable]) -> bool:
     return all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in labels)
 
 
@@ -237,13 +237,13 @@ def _text(label: Hashable) -> str:
     return str(label)
 
 
-def _few(labels: list[str]) -> str:
+def _shown(labels: list[str]) -> str:
     more = f" and {len(labels) - _SHOWN:,} more" if len(labels) > _SHOWN else ""
     return ", ".join(map(repr, labels[:_SHOWN])) + more
 
 
 def _numbers(said: str, x: Any) -> Array:
-    """Return real numbers as float64; of anything else say what it is."""
+    """Return real numbers as float64; refuse anything else."""
     if np.ma.is_masked(x) or (isinstance(x, (list, tuple)) and any(map(np.ma.is_masked, x))):
         raise DataError(
             f"{said} must have no masked values; {np.ma.count_masked(np.ma.array(x))} of "
@@ -266,7 +266,7 @@ def _numbers(said: str, x: Any) -> Array:
 
 
 def _long_enough(said: str, sizes: tuple[int, ...], chains: int, length: int) -> None:
-    """Refuse too few chains, or draws in each."""
+    """Refuse draws of fewer chains, or shorter ones, than needed."""
     if sizes[1] < length:
         turned = sizes[0] > sizes[1] and sizes[0] >= length
         way = (
@@ -285,12 +285,12 @@ def _long_enough(said: str, sizes: tuple[int, ...], chains: int, length: int) ->
         )
 
 
-def _of_shape(said: str, got: Sequence[int], own: Sequence[int | None]) -> str:
-    """Say which axes a variable must have."""
-    then = f" and then ({', '.join('any' if n is None else str(n) for n in own)})" if own else ""
+def _of_shape(said: str, got: Sequence[int], axes: Sequence[int | None]) -> str:
+    """Return the error message that states the axes of a variable, and a way to get them."""
+    then = f" and then ({', '.join('any' if n is None else str(n) for n in axes)})" if axes else ""
     way = (
         " Stack the draws of several chains, of one length: np.stack([one, other, ...])."
-        if len(got) == 1 + len(own)
+        if len(got) == 1 + len(axes)
         else ""
     )
     return f"{said} must have the axes (chain, draw){then}; got shape {tuple(got)}.{way}"

@@ -65,13 +65,13 @@ def references(coding: Any) -> dict[str, Any]:
     text = str(coding.formula)
     coded = sorted(coding.factor_contrasts.items(), key=lambda pair: text.find(str(pair[0])))
     return {
-        _CODED.sub(lambda found: found[1] or "", f"{factor}[")[:-1]: state.levels[0]
+        _CODED.sub(lambda match: match[1] or "", f"{factor}[")[:-1]: state.levels[0]
         for factor, state in coded
     }
 
 
 def from_formula(formula: str, frame: Any) -> tuple[Any, Any, Any]:
-    """Return design matrix and target of a formula, and how the former was coded."""
+    """Return design matrix and target of a formula, and the coding of the matrix."""
     table = _table(frame)
     both = read(formula, table.columns)
     target = target_of(both)
@@ -86,7 +86,7 @@ def from_formula(formula: str, frame: Any) -> tuple[Any, Any, Any]:
 
 
 def coded(coding: Any, frame: Any) -> Any:
-    """Return the design matrix of other rows, coded as those were that a formula was read with."""
+    """Return the design matrix of new rows by the coding of an earlier one."""
     return _renamed(_coded(coding, _table(frame)))
 
 
@@ -100,7 +100,7 @@ def _table(frame: Any) -> Any:
 
 
 def _coded(part: Any, table: Any) -> Any:
-    """Return the columns that a part of a formula stands for; refuse cells that are empty."""
+    """Return the design columns of a side of a formula; refuse missing cells."""
     import formulaic
 
     names = names_in(part, table.columns)
@@ -129,7 +129,7 @@ def _coded(part: Any, table: Any) -> Any:
 
 def _renamed(matrix: Any) -> Any:
     """Return columns under shorter names: cyl[8], not C(cyl)[T.8]."""
-    names = [_CODED.sub(lambda found: found[1] or "", name) for name in matrix.columns]
+    names = [_CODED.sub(lambda match: match[1] or "", name) for name in matrix.columns]
     matrix = matrix.astype(float)
     matrix.columns = ["intercept" if name == "Intercept" else name for name in names]
     return matrix

@@ -119,9 +119,9 @@ def joined(
 ) -> Coords:
     """Return the coordinates of a batch after a merge or an update.
 
-    A single problem (shape ``()``) meets a batch by being repeated, and so does a batch that lies
-    along the last axes of the other, such as one prior for each column of data in groups. What has
-    no names takes those of the data; what has some meets the same ones only.
+    Shapes are broadcast: a single problem (shape ``()``) is repeated, and so is a batch along the
+    last axes of the other, such as one prior for each column of data in groups. A batch without
+    names takes those of the data; one with names fits the same names only.
     """
     if before is data or not (shape or data_shape):
         return before
@@ -148,40 +148,39 @@ def joined(
 
 
 def has_names(coords: Coords) -> bool:
-    """Return whether somebody named the axes or the places along them."""
+    """Return whether axes or the places along them have names that are not defaults."""
     named = bool(coords) and "dim_0" not in coords
-    return named or any(own != numbered(len(own)) for own in coords.values())
+    return named or any(places != numbered(len(places)) for places in coords.values())
 
 
 @lru_cache(maxsize=64)
 def numbered(size: int) -> tuple[int, ...]:
-    """Return the labels of places that nobody named: 0, 1, ..., the same object each time."""
+    """Return the default labels 0, 1, ... of an axis, the same object each time."""
     return tuple(range(size))
 
 
 def same(before: Labels, now: Labels, what: str) -> None:
-    """Refuse that what has some labels meets what has others, or these in another order.
+    """Refuse to combine numbers whose labels differ, or are in another order.
 
-    Numbers stay with their labels: nothing is moved to fit, and labels that nobody gave (None) do
-    not fit those that somebody gave.
+    Nothing is reordered. None, for no labels, does not fit any labels.
     """
     if before is now or before == now:
         return
-    given = {"categories": 'coords={"category": [...]}'}.get(what, f"{what}=[...]")
+    argument = {"categories": 'coords={"category": [...]}'}.get(what, f"{what}=[...]")
     raise DataError(
         f"data: what is combined must be of the same {what}, in the same order; got "
         f"{_shown(before)} and {_shown(now)}. Make all of it with one model that lists them, or "
-        f"give a statistic made by hand its own: {given}."
+        f"give a statistic made by hand its own: {argument}."
     )
 
 
 def _shown(labels: Labels) -> str:
     if labels is None:
         return "none that are named"
-    return repr(labels if len(labels) <= _MANY else (*labels[:3], "...", labels[-1]))
+    return repr(labels if len(labels) <= _MOST_SHOWN else (*labels[:3], "...", labels[-1]))
 
 
-_MANY = 20
+_MOST_SHOWN = 20
 
 
 def of_place(labels: Iterable[Hashable]) -> str:

@@ -43,13 +43,13 @@ _COMMAS = {"comma", "spaced, comma", "thousands by point"}
 
 @dataclass(frozen=True)
 class Marks:
-    """What stands before decimals, and between thousands."""
+    """The marks before decimals and between thousands."""
 
     decimal: str
     thousands: str
 
     def number(self, text: str) -> float | None:
-        """Return what a number without sign and unit is by these marks, None if it is none."""
+        """Return the value of an unsigned number by these marks, None if it is no number."""
         if not (form := _FORM.fullmatch(text)):
             return None
         plain = re.sub(r"[\s'’]", "", text) if form.lastindex and form.lastindex > 7 else text  # noqa: PLR2004 - those with spaces
@@ -102,11 +102,11 @@ class Text:
             if np.isnan(values).sum() > numbers.null_count:
                 break
             try:
-                whole = cells.cast(pa.int64())
+                integers = cells.cast(pa.int64())
             except pa.ArrowInvalid:
                 long = np.nanmax(np.abs(values), initial=0) >= _LONG
                 return mark, None if long and self._any(r"^[+-]?\d{16,}$") else numbers
-            return mark, None if self._any(r"^[+-]?0\d") else whole
+            return mark, None if self._any(r"^[+-]?0\d") else integers
         return ".", None
 
     @cached_property
@@ -114,8 +114,8 @@ class Text:
         """How often each text stands in the column."""
         import pyarrow.compute as pc
 
-        some = pc.value_counts(self.cells.drop_null())
-        return dict(zip(some.field(0).to_pylist(), some.field(1).to_pylist(), strict=True))
+        counted = pc.value_counts(self.cells.drop_null())
+        return dict(zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True))
 
     @cached_property
     def forms(self) -> Counter[str]:
@@ -133,7 +133,7 @@ class Text:
         return 2 * self.forms.total() > others
 
     def pointed(self) -> Counter[str]:
-        """Return which forms numbers have; of plain ones only those with a mark, and at once."""
+        """Count the forms of numbers with marks; of a plain column without counting each."""
         mark, numbers = self.fast
         if numbers is None:
             return self.forms if self.mostly_numbers else Counter()
@@ -149,8 +149,8 @@ class Text:
     def _any(self, pattern: str) -> bool:
         import pyarrow.compute as pc
 
-        some = self.cells.slice(0, _FIRST), self.cells.slice(_FIRST)
-        return any(pc.any(pc.match_substring_regex(part, pattern)).as_py() for part in some)
+        parts = self.cells.slice(0, _FIRST), self.cells.slice(_FIRST)
+        return any(pc.any(pc.match_substring_regex(part, pattern)).as_py() for part in parts)
 
     def rows(self, texts: Sequence[str]) -> list[int]:
         """Return the numbers of the rows, below the heading, in which one of some texts stands."""
@@ -164,16 +164,16 @@ class Text:
 def marks_of(
     columns: Sequence[Text], decimal: str | None, thousands: str | None, separator: str
 ) -> tuple[dict[str, Marks], dict[str, str], list[str]]:
-    """Return the marks of each column's numbers, why they can't be told, and what to say.
+    """Return the marks of each column's numbers, why some are undecided, and notes for the reader.
 
     A mark of decimals is one that can't stand between thousands, and the other way round. Three
-    digits behind each mark tell nothing; then all other columns do, if they are of one mind, or
-    else commas are refused, and points are decimals.
+    digits behind each mark decide nothing; then the other columns decide, if they agree. Else
+    commas are refused, and points are decimals.
     """
     thousands = None if thousands in (" ", "'") else thousands  # which are read in any case
-    for given, name in ((decimal, "decimal"), (thousands, "thousands")):
-        if given is not None and given not in _OTHER:
-            raise DataError(f"{name}: must be '.' or ','; got {given!r}.")
+    for choice, name in ((decimal, "decimal"), (thousands, "thousands")):
+        if choice is not None and choice not in _OTHER:
+            raise DataError(f"{name}: must be '.' or ','; got {choice!r}.")
     if decimal == thousands and decimal is not None:
         raise DataError(f"thousands: must be another mark than that of decimals, {decimal!r}.")
     if decimal := decimal or _OTHER.get(thousands or ""):
@@ -183,33 +183,33 @@ def marks_of(
     commas = any("comma" in form for result in forms.values() for form in result)
     if separator != "," or commas:  # or else nothing hangs on those with points
         forms |= {c.name: c.pointed() for c in columns if c.name in plain}
-    told = {name: mark for name, result in forms.items() if (mark := _decimal(result))}
-    common = {*told.values()}
+    decided = {name: mark for name, result in forms.items() if (mark := _decimal(result))}
+    common = {*decided.values()}
     usual = common.pop() if len(common) == 1 else None
     unread, said, semis = dict[str, str](), list[str](), separator != ","
     for name, result in forms.items():
-        if name not in told and result["comma or thousands"] and usual is None:
+        if name not in decided and result["comma or thousands"] and usual is None:
             unread[name] = (
                 f"column {name!r}: three digits stand behind each comma, which may stand before "
                 "decimals or between thousands. Say decimal=',' or thousands=','."
             )
-        elif name not in told and result["point or thousands"] and usual is None and semis:
+        elif name not in decided and result["point or thousands"] and usual is None and semis:
             said.append(
                 f"Numbers in column {name!r} were read as decimals, though three digits stand "
                 "behind each point; are these thousands, say decimal=','."
             )
-    decimals = {column.name: told.get(column.name, usual or ".") for column in columns}
-    some = [
+    decimals = {column.name: decided.get(column.name, usual or ".") for column in columns}
+    commas_in = [
         n
         for n, result in forms.items()
         if decimals[n] == "," and {"comma", "spaced, comma"} & {*result}
     ]
-    if some:
-        said.append(f"Numbers have decimal commas in {listed(some)}.")
+    if commas_in:
+        said.append(f"Numbers have decimal commas in {listed(commas_in)}.")
     return {name: Marks(mark, _OTHER[mark]) for name, mark in decimals.items()}, unread, said
 
 
-def _decimal(found: Counter[str]) -> str | None:
-    """Return the mark of decimals that most numbers of a column tell of."""
-    points, commas = (sum(found[form] for form in some) for some in (_POINTS, _COMMAS))
+def _decimal(forms: Counter[str]) -> str | None:
+    """Return the mark of decimals of most numbers of a column, None if none decides."""
+    points, commas = (sum(forms[form] for form in kind) for kind in (_POINTS, _COMMAS))
     return None if not points + commas else "." if points >= commas else ","

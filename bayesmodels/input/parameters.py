@@ -26,7 +26,7 @@ def parameter(
 ) -> Array:
     """Check one parameter of a prior: finite numbers within their range; returned read-only.
 
-    None is larger than `most`, so that its square, or for squares the sum of some, is finite.
+    None is larger than `most`, so that squares, or sums of squares, stay finite.
     """
     try:
         result = finite(read(value, argument, bare=True))
@@ -43,11 +43,11 @@ def parameter(
 
 
 def names_of(
-    given: Sequence[Hashable] | None, argument: str, **parameters: Any
+    names: Sequence[Hashable] | None, argument: str, **parameters: Any
 ) -> Sequence[Hashable] | None:
     """Return the names along the last axis of parameters, which must not have different ones.
 
-    They are those `given` as an `argument`, or else those of a pandas series or frame.
+    They are the `names` passed as an `argument`, or else those of a pandas series or frame.
     """
     for name, value in parameters.items():
         if not (is_pandas_series(value) or is_pandas_dataframe(value)):
@@ -56,18 +56,18 @@ def names_of(
         if type(axis).__name__ == "RangeIndex":
             continue
         result = tuple(axis.tolist())
-        if given is None:
-            given, argument = result, name
-        elif result != tuple(given):
+        if names is None:
+            names, argument = result, name
+        elif result != tuple(names):
             raise PriorError(
-                f"{name}: must have the labels of {argument} {listed(tuple(given))}, in this "
+                f"{name}: must have the labels of {argument} {listed(tuple(names))}, in this "
                 f"order; got {listed(result)}. Reorder it, or drop its labels (.to_numpy())."
             )
-    return given
+    return names
 
 
 def number_of_columns(names: Sequence[Hashable] | None, mean: Array, matrix: Array) -> int:
-    """Return how many columns the parameters of coefficients are about; numbers are for all."""
+    """Return the number of coefficients, by their names or the shapes of mean and matrix."""
     if names is not None:
         return len(names)
     if mean.ndim:
@@ -116,7 +116,7 @@ def _countable(total: Any, argument: str) -> None:
 
 
 def build[V](kind: type[V], *fields: Any) -> V:
-    """Make a belief or statistic of results of our own, in order, checked for overflow alone.
+    """Return a belief or statistic with these fields, in order, checked for overflow alone.
 
     A `DataError` says that a number is so large that float64 overflows, or rows can't be counted.
     """
@@ -215,7 +215,7 @@ def variable(values: Mapping[str, Any], name: str, argument: str = "parameters")
 def left_over(difference: Any, size: Any, argument: str) -> Array:
     """Return what is left of a total less a part, which must not be negative.
 
-    `size` is what both add up to, whose rounding may have put the difference below zero.
+    `size` is the size of both, whose rounding may have put the difference below zero.
     """
     result = np.asarray(difference, dtype=float)
     below = result < -_ROUNDINGS * EPS * np.asarray(size)
@@ -247,7 +247,7 @@ _REAL = (int, float, np.integer, np.floating)
 
 
 def _one(value: Any) -> Any:
-    """Return a single real number, out of an array if it is in one; None of anything else."""
+    """Return a real number as it is or in an array of one entry; None for anything else."""
     number = value[()] if isinstance(value, np.ndarray) else value
     return number if isinstance(number, _REAL) else None
 
@@ -282,7 +282,7 @@ def randomness(rng: Any) -> np.random.Generator:
 
 
 def asked(draws: Any, rng: Any) -> tuple[int, np.random.Generator]:
-    """Check of what is to be sampled how many draws there shall be, and from what randomness."""
+    """Check a number of draws and a seed; return the number and a generator."""
     return count(draws, "draws", 1), randomness(rng)
 
 

@@ -15,7 +15,7 @@ from bayesmodels.input.containers import listed, shown
 from bayesmodels.input.text import Grid
 
 _SEVERAL = 3  # rows that can be told from each other
-_MANY = 5  # rows that are named
+_MOST_NAMED = 5  # rows that are named
 ROW_LABELS = ("", "rownames")
 _SUMS = (
     r"(?i)^(?:(?:(?:grand |sub)?total[se]?|totaal|sums?|overall|all|gesamt|summe|insgesamt|"
@@ -30,7 +30,7 @@ _SENTENCE = re.compile(r"^(?:source|note|quelle|\*|†|¹)|\w+ \w+ \w+.*[.:]|: "
 def without_empty_rows(
     cells: list[Any],
 ) -> tuple[list[Any], np.ndarray, list[tuple[str, str]]]:
-    """Return columns without rows that are empty, the places of the rest, and what is gone."""
+    """Return columns without empty rows, the places of the kept rows, and notes on removed ones."""
     import pyarrow as pa
 
     empty = np.zeros(len(cells[0]), bool)
@@ -44,10 +44,10 @@ def without_empty_rows(
 
 
 def _rows(places: Any) -> str:
-    """Name rows, of many the first."""
-    some = ", ".join(f"{place + 1:,}" for place in places[:_MANY])
-    more = f" and {len(places) - _MANY:,} more" if len(places) > _MANY else ""
-    return f"{'row' if len(places) == 1 else 'rows'} {some}{more} below the heading"
+    """Name rows in words, at most the first five."""
+    numbers = ", ".join(f"{place + 1:,}" for place in places[:_MOST_NAMED])
+    more = f" and {len(places) - _MOST_NAMED:,} more" if len(places) > _MOST_NAMED else ""
+    return f"{'row' if len(places) == 1 else 'rows'} {numbers}{more} below the heading"
 
 
 def named(
@@ -118,14 +118,14 @@ def check_lines(
         odd = list(compress(row, slips))
         numbers = [c for c in columns.values() if c.kind == "number" and not np.isnan(c.values[at])]
         words = all(re.search(r"[^\W\d_]|%", text) and text[0] not in "<>" for text in odd)
-        alone = sum(map(bool, row)) == 1
+        single = sum(map(bool, row)) == 1
         second = len(odd) > 1 or any(map(_UNIT.fullmatch, odd)) or any(map(str.isdecimal, table))
         units = at == 0 and second
-        if odd and words and not numbers and (alone or units):
+        if odd and words and not numbers and (single or units):
             raise _no_row(index[at], row, f"holds no number where all others do, as {why}")
-    if alone and _SENTENCE.search(text := "".join(row)):
+    if single and _SENTENCE.search(text := "".join(row)):
         raise _no_row(index[-1], row, "holds a single cell, as a footnote")
-    if alone and len(row) > 1 and " " in text:
+    if single and len(row) > 1 and " " in text:
         return [f"The last row holds only {shown(text)}, and was read as a row."]
     return []
 
@@ -162,7 +162,7 @@ def _is_sum(values: Any, place: int, *, mean: bool = False) -> bool:
     """Say whether a number is the sum of all others in its column, two or more, or their mean."""
     value, total = values[place], np.nansum(values)
     others = np.count_nonzero(~np.isnan(values) & (values != 0)) - 1
-    whole = bool(np.isclose(2 * value, total, rtol=1e-9, atol=0))
+    is_total = bool(np.isclose(2 * value, total, rtol=1e-9, atol=0))
     known = np.count_nonzero(~np.isnan(values)) - 1
     middle = mean and bool(np.isclose(value * known, total - value, rtol=5e-3, atol=0))
-    return bool(others > 1 and (whole or middle))
+    return bool(others > 1 and (is_total or middle))

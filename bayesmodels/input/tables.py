@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from bayesmodels.errors import DataError
-from bayesmodels.input.cells import FEW, Column, column_of
+from bayesmodels.input.cells import MOST, Column, column_of
 from bayesmodels.input.containers import listed
 from bayesmodels.input.marks import Text, marks_of
 from bayesmodels.input.rows import check_lines, check_rows, check_sums, named, without_empty_rows
@@ -147,9 +147,9 @@ def read_table(
 def _of_grid(
     path: Path, grid: Grid, missing: Sequence[str], decimal: str | None, thousands: str | None
 ) -> pd.DataFrame:
-    """Return a frame of a heading and cells of text."""
-    whole = grid.columns if grid.trimmed else [_trimmed(column) for column in grid.columns]
-    cells, index, left_out = without_empty_rows(whole)
+    """Return the frame of a grid of text: its heading, and columns of their types."""
+    trimmed = grid.columns if grid.trimmed else [_trimmed(column) for column in grid.columns]
+    cells, index, left_out = without_empty_rows(trimmed)
     table, labels = named(grid, cells, repr(str(path)))
     first = {name: str(column[0].as_py() or "") for name, column in table.items() if len(index)}
     marked = _marked([*table], missing)
@@ -176,7 +176,7 @@ def _trimmed(column: Any) -> Any:
 
 
 def _marked(names: Sequence[str], missing: Sequence[str]) -> dict[str, list[str]]:
-    """Return what stands for an empty cell, by column."""
+    """Return the words that stand for an empty cell, by column."""
     result: dict[str, list[str]] = {name: [] for name in names}
     for mark in missing:
         column, equals, text = mark.partition("=")
@@ -195,7 +195,7 @@ def _judged(
     thousands: str | None,
     separator: str,
 ) -> tuple[dict[str, Column], list[str]]:
-    """Return columns of text as what they are, and what is said of them."""
+    """Return columns of text in their types, and notes on how they were read."""
     texts = [Text(name, _without(cells, marked[name]), index) for name, cells in table.items()]
     marks, unread, said = marks_of(texts, decimal, thousands, separator)
     columns = {}
@@ -224,23 +224,23 @@ def _frame(
     columns: dict[str, Column],
     index: np.ndarray,
     marked: dict[str, list[str]],
-    told: tuple[Sequence[str], Sequence[tuple[str, str]], Sequence[str]],
+    remarks: tuple[Sequence[str], Sequence[tuple[str, str]], Sequence[str]],
     first: dict[str, str],
 ) -> pd.DataFrame:
-    """Return columns as a frame that knows what was done: noted, left out and recoded."""
+    """Return columns as a frame whose `attrs` say what was noted, left out and recoded."""
     import pandas as pd
 
     frame = pd.DataFrame({name: column.values for name, column in columns.items()})
     if len(index) and index[-1] >= len(index):
         frame.index = pd.Index(index)
-    notes, left_out, said = told
+    notes, left_out, said = remarks
     recoded = [
         f"{column.emptied:,} {'cell' if column.emptied == 1 else 'cells'} of column {name!r} "
         f"{'is' if column.emptied == 1 else 'are'} empty: {listed(marked[name])} stands for that."
         for name, column in columns.items()
         if column.emptied
     ]
-    marks = sorted({mark for some in marked.values() for mark in some})
+    marks = sorted({mark for words in marked.values() for mark in words})
     if marks and not recoded:
         recoded = [f"No cell holds {listed(marks)}, which was to stand for empty ones."]
     recoded += said
@@ -265,7 +265,7 @@ def _frame(
 def _typed(
     path: Path, missing: Sequence[str], decimal: str | None, thousands: str | None
 ) -> pd.DataFrame:
-    """Return a table whose columns know their types; those of text are judged as in text."""
+    """Return a typed table's frame; its columns of text are read as those of a text file."""
     import pandas as pd
     import pyarrow as pa
 
@@ -303,7 +303,7 @@ def _spss(path: Path) -> pd.DataFrame:
 
 
 def _typed_column(column: Any, marks: Sequence[str]) -> Column:
-    """Return a column that knows its type, without what stands for empty cells."""
+    """Return a typed column, with missing values in place of the words for empty cells."""
     if hasattr(column.dtype, "numpy_dtype"):  # one of pandas that may have gaps
         column = column.astype(object).where(column.notna(), np.nan).infer_objects()
     gone = np.zeros(len(column), bool)
@@ -316,7 +316,7 @@ def _typed_column(column: Any, marks: Sequence[str]) -> Column:
     kind = "empty" if column.isna().all() else kinds.get(column.dtype.kind, "label")
     written: list[tuple[Any, str]] = []
     if column.dtype.kind == "f" and column.isna().any():  # whole numbers with gaps
-        some = column.dropna().unique()
-        if len(some) <= FEW and (some % 1 == 0).all():
-            written = [(float(value), f"{value:.0f}") for value in some]
+        distinct = column.dropna().unique()
+        if len(distinct) <= MOST and (distinct % 1 == 0).all():
+            written = [(float(value), f"{value:.0f}") for value in distinct]
     return Column(column, kind, written=written, emptied=int(gone.sum()))

@@ -99,9 +99,9 @@ def _western_word(word: str) -> bool:
     odd = re.findall(r"[^\x00-\x7f]+", bare)
     letters = len(bare) - sum(map(len, odd))
     for run in (run for run in odd if run not in _MARKS):
-        alone = len(run) == 1 or (len(run) == 2 and letters > run.isupper())  # noqa: PLR2004
+        isolated = len(run) == 1 or (len(run) == 2 and letters > run.isupper())  # noqa: PLR2004
         inside = run.isupper() and re.search(rf"[a-z]{run}|[A-Z]{run}[a-z]", bare)
-        if not alone or inside or not run.isalpha() or "ƒ" in run or "ˆ" in run:
+        if not isolated or inside or not run.isalpha() or "ƒ" in run or "ˆ" in run:
             return False
     return word[0] != "’"
 
@@ -145,7 +145,7 @@ def grid_of(text: str, separator: str | None, *, where: str) -> Grid:
 
 
 def _chosen(text: str, separator: str | None, announced: str | None, where: str) -> str:
-    """Return what separates cells, if it can be told."""
+    """Return the separator of cells: the one asked for, announced in the file, or guessed."""
     if separator is None:
         return announced or _separator(text, where)
     chosen = _NAMED.get(separator, separator)
@@ -164,11 +164,11 @@ def _without_preamble(text: str, notes: list[str]) -> tuple[str, str | None]:
         notes.append(f"The first line, {result[0].strip()!r}, says how cells are separated.")
     comments: list[str] = []
     while text.startswith("#"):
-        line, _, rest = text.partition("\n")
-        if not rest.startswith("#") and _is_heading(line, rest.partition("\n")[0]):
+        line, _, below = text.partition("\n")
+        if not below.startswith("#") and _is_heading(line, below.partition("\n")[0]):
             notes.append("The heading begins with #, which was left out.")
-            return line[1:].lstrip() + "\n" + rest, announced
-        comments, text = [*comments, line], rest.lstrip("\n")
+            return line[1:].lstrip() + "\n" + below, announced
+        comments, text = [*comments, line], below.lstrip("\n")
     if comments:
         notes.append(f"Lines that begin with # were left out: {listed(comments)}.")
     return text, announced
@@ -197,7 +197,7 @@ def _unwrapped(text: str, notes: list[str]) -> str:
 
 
 def _separator(text: str, where: str) -> str:
-    """Return the separator of which the heading has most; blanks if all else tells of them."""
+    """Guess the separator: the heading's most frequent one; blanks between quoted names alone."""
     lines = [line for line in text.split("\n", _SAMPLE)[:_SAMPLE] if line.strip()]
     bare = re.sub(r'"[^"]*"', "", lines[0]) if lines else ""
     result = max(",;\t|", key=bare.count)
@@ -236,7 +236,7 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def _below_heading(text: str, separator: str) -> str:
-    """Return what stands below the first row that is not empty."""
+    """Return the text below the first row that is not empty."""
     reader = csv.reader(io.StringIO(text[:_HEAD]), delimiter=separator, skipinitialspace=True)
     for row in reader:
         if len(row) > 1 or (row and row[0].strip()):
@@ -303,9 +303,9 @@ def _slowly(text: str, separator: str, width: int, left: list[str], *, names: in
 
 def _uneven(number: int, text: str, cells: int, names: int) -> DataError:
     than = f"the heading has {names}" if cells != names else "row 1 has another number"
-    some = f"{cells} cells" if cells != 1 else "1 cell"
+    count = f"{cells} cells" if cells != 1 else "1 cell"
     return DataError(
-        f"file: row {number} below the heading, {shown(text.strip())}, has {some}; {than}. "
+        f"file: row {number} below the heading, {shown(text.strip())}, has {count}; {than}. "
         "Correct it; or remove it, if it is a title or a footnote; or say "
         "separator=... if cells are separated by something else."
     )
@@ -314,17 +314,17 @@ def _uneven(number: int, text: str, cells: int, names: int) -> DataError:
 def _check_row_labels(
     columns: Sequence[Any], heading: Sequence[str], *, separator: str, quoted: bool, where: str
 ) -> None:
-    """Refuse a first column without a name whose cells do not tell rows apart as R's labels do."""
+    """Refuse a first column without a name whose cells are no unique row labels, as R writes."""
     labels = [str(label).strip() for label in columns[0].to_pylist()]
     row = [column[0].as_py() for column in columns]
     numbers = [label for label in labels if _NUMBER.fullmatch(label)]
     counted = labels == [str(i + 1) for i in range(len(labels))]
-    apart = len({*labels}) == len(labels) and (not numbers or counted or quoted)
+    unique = len({*labels}) == len(labels) and (not numbers or counted or quoted)
     halves = not quoted and separator == "," and any(
         _digits(left) and _digits(right)
         for left, right in zip(columns[not numbers :], columns[1 + (not numbers) :], strict=False)
     )  # fmt: skip
-    if not apart or halves or (len(heading) == 1 and not (counted or quoted)):
+    if not unique or halves or (len(heading) == 1 and not (counted or quoted)):
         why = " Are there commas in its numbers? Put such cells in quotes." if halves else ""
         raise DataError(
             f"file: {where} has {len(row)} cells below a heading of {len(heading)}, "

@@ -42,7 +42,7 @@ class Grouped:
     groups: Sequence[Hashable] | None = None
 
     def __post_init__(self) -> None:
-        _as_many(self.rows, self.by, "by")
+        _check_length(self.rows, self.by, "by")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Weighted:
     weights: Any
 
     def __post_init__(self) -> None:
-        _as_many(self.rows, self.weights, "weights")
+        _check_length(self.rows, self.weights, "weights")
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Counts:
 
     def __post_init__(self) -> None:
         if np.ndim(self.exposure):
-            _as_many(self.values, self.exposure, "exposure", "values")
+            _check_length(self.values, self.exposure, "exposure", "values")
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class Censored:
     observed: Any
 
     def __post_init__(self) -> None:
-        _as_many(self.times, self.observed, "observed", "times")
+        _check_length(self.times, self.observed, "observed", "times")
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class Design:
     coding: Any = dataclasses.field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _as_many(self.features, self.target, "target", "features")
+        _check_length(self.features, self.target, "target", "features")
 
     @classmethod
     def from_frame(
@@ -332,7 +332,7 @@ PER_ROW: dict[type, tuple[str, ...]] = {
 """What of a container has one entry a row; of counts, what was counted comes first."""
 
 
-def _as_many(rows: Any, other: Any, argument: str, of: str = "rows") -> None:
+def _check_length(rows: Any, other: Any, argument: str, of: str = "rows") -> None:
     """Refuse an argument of another length than the rows, where both are known without reading."""
     n, result = _length(rows), _length(other)
     if n is not None and result is not None and n != result:
@@ -340,7 +340,7 @@ def _as_many(rows: Any, other: Any, argument: str, of: str = "rows") -> None:
 
 
 def _length(rows: Any) -> int | None:
-    """Return the number of rows, as far as it needs no look at them."""
+    """Return the number of rows, None if only reading them would tell."""
     if isinstance(rows, (Grouped, Weighted)):
         return _length(rows.rows)
     if isinstance(rows, BinomialCounts):

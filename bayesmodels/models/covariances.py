@@ -299,9 +299,9 @@ def fitting(**shapes: tuple[int, ...]) -> tuple[int, ...]:
         ) from None
 
 
-def checked_vectors(belief: Any, data: Any, *, as_given: bool = False) -> checked.Measured:
+def checked_vectors(belief: Any, data: Any, *, keep_dtype: bool = False) -> checked.Measured:
     """Check rows against the belief's columns."""
-    d, width = checked.vectors(data, as_given=as_given), belief.location.shape[-1]
+    d, width = checked.vectors(data, keep_dtype=keep_dtype), belief.location.shape[-1]
     if d.x.shape[-1] != width:
         raise DataError(f"x: must have {width} columns, one a feature; got {d.x.shape[-1]}.")
     checked.same_features(belief.features, d.features)

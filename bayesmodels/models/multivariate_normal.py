@@ -422,7 +422,7 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
                 f"data: a statistic of {got} column(s), but the belief is about {wanted}."
             )
         return data
-    d = cov.checked_vectors(belief, data, as_given=True)
+    d = cov.checked_vectors(belief, data, keep_dtype=True)
     _, mean, scatter = scatters(d.x, d.batch.groups, d.batch.size, d.batch.weights)
     width, lead = d.x.shape[-1], d.batch.lead
     return checked.build(

@@ -265,7 +265,7 @@ class NormalInverseGamma:
         """
         if isinstance(data, NormalStatistic):
             return data
-        d = checked.measurements(data, as_given=True)
+        d = checked.measurements(data, keep_dtype=True)
         _, mean, scatter = moments(d.x, d.batch.groups, d.batch.size, d.batch.weights)
         shape = (*d.batch.lead, *d.x.shape[1:])
         n = np.broadcast_to(d.batch.row_counts(len(d.x)), shape)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.belief.protocol import Classifier, LatentClasses, Statistic
 from bayesmodels.input import data as checked
-from bayesmodels.input.containers import own_name, read
+from bayesmodels.input.containers import read, series_name
 from bayesmodels.input.wrappers import (
     PER_ROW,
     BinomialCounts,
@@ -149,7 +149,7 @@ def _container(container: Any, name: str, words: Sequence[Any] = (), **how: bool
         # Columns of different kinds stand in one array of objects, where a gap may be None or NaN.
         gone = int(pd.isna(block.values).sum()) if how.get("missing") else 0
     known = columns or (words if inner == (len(words),) else ())
-    own = own_name(container)
+    own = series_name(container)
     called = name if own in (None, "") else str(own)
     heads = tuple(map(str, known)) or tuple(
         f"{called}[{', '.join(map(str, at))}]" if at else called for at in np.ndindex(inner)
