@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bayesmodels.belief.datatree import given_axes, statistic_of, tree_of
+from bayesmodels.belief.datatree import statistic_of, tree_of, with_data_axes
 from bayesmodels.belief.protocol import Belief, Likelihood
 from bayesmodels.belief.reading import in_chains, levels
 from bayesmodels.errors import DataError, PriorError
@@ -137,7 +137,7 @@ def mcmc_draws(
     # Transforms keep continuous parameters in range; the checks take seconds to compile.
     model.check_bounds = bool(levels(prior))
     # Only names and axes: a posterior may be more than can be had in closed form.
-    after = given_axes(prior, data, statistic_of(prior, data))
+    after = with_data_axes(prior, data, statistic_of(prior, data))
     scalars = sum(prod(len(after.coords[axis]) for axis in axes) for axes in after.dims.values())
     learns_correlations = not levels(prior) and scalars <= _MOST_CORRELATED
     with model, all_or_nothing(), same_rounding(), _speaking_of_starts():

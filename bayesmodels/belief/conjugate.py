@@ -49,11 +49,11 @@ def joined(one: Batched, other: Batched) -> Coords:
 def posterior_coords(belief: Batched, seen: Batched) -> Coords:
     """Return the labels of all axes of the batch of a belief updated by a statistic."""
     _same_events(belief, seen)
-    (own, shape), (result, found_shape) = belief.batch_axes, seen.batch_axes
-    if not shape and not found_shape:
+    (axes, shape), (seen_axes, seen_shape) = belief.batch_axes, seen.batch_axes
+    if not shape and not seen_shape:
         return {}
-    both = labels.joined(own, shape, result, found_shape)
-    return labels.completed(both, max(shape, found_shape, key=len))
+    both = labels.joined(axes, shape, seen_axes, seen_shape)
+    return labels.completed(both, max(shape, seen_shape, key=len))
 
 
 def merged_coords(one: Any, other: Any) -> Coords:
@@ -61,17 +61,17 @@ def merged_coords(one: Any, other: Any) -> Coords:
     if not isinstance(one, type(other)):
         parameters.alike(one, other, type(one))
     _same_events(one, other, named=True)
-    (own, shape), (theirs, their_shape) = one.batch_axes, other.batch_axes
-    if own != theirs and shape == their_shape:
-        labels.joined(theirs, their_shape, own, shape)  # neither may lack what the other says
-    return labels.joined(own, shape, theirs, their_shape)
+    (axes, shape), (theirs, their_shape) = one.batch_axes, other.batch_axes
+    if axes != theirs and shape == their_shape:
+        labels.joined(theirs, their_shape, axes, shape)  # neither may lack what the other says
+    return labels.joined(axes, shape, theirs, their_shape)
 
 
 def _same_events(one: Any, other: Any, *, named: bool = False) -> None:
     """Refuse other categories or features; a belief without names takes those of the data."""
-    what, own = getattr(one, "event", _NO_EVENT)
-    if what and (named or own is not None):
-        labels.same(own, other.event[1], what)
+    what, names = getattr(one, "event", _NO_EVENT)
+    if what and (named or names is not None):
+        labels.same(names, other.event[1], what)
 
 
 _NO_EVENT = "", None
@@ -81,11 +81,11 @@ def rows_of(belief: Batched, coords: Coords, shape: tuple[int, ...]) -> Coords:
     """Return the labels of a batch of rows: where these have none, their places are a belief's."""
     if coords or not shape:
         return coords
-    own, own_shape = belief.batch_axes
-    lead = shape[: len(shape) - len(own_shape)]
-    if shape[len(lead) :] != own_shape or not labels.has_names(own):
+    axes, inner = belief.batch_axes
+    lead = shape[: len(shape) - len(inner)]
+    if shape[len(lead) :] != inner or not labels.has_names(axes):
         return coords
-    return {**labels.completed({}, lead), **own}
+    return {**labels.completed({}, lead), **axes}
 
 
 def _batch_axes(self: Any) -> tuple[Coords, tuple[int, ...]]:
@@ -102,8 +102,8 @@ def batch_axes_of(field: str, *event: str, inner: int = 0) -> Any:
 
     def axes(self: Any) -> tuple[Coords, tuple[int, ...]]:
         """Labels and lengths of the axes of the batch."""
-        own = {axis: x for axis, x in self.coords.items() if axis not in event}
-        return own, getattr(self, field).shape[:end]
+        coords = {axis: x for axis, x in self.coords.items() if axis not in event}
+        return coords, getattr(self, field).shape[:end]
 
     return property(axes)
 
@@ -122,11 +122,11 @@ def need_rows(n: Any) -> None:
         raise DataError("data: the maximum-likelihood estimate needs at least one row; got none.")
 
 
-def ratio(part: Any, whole: Any, otherwise: Any) -> Any:
+def ratio(part: Any, total: Any, otherwise: Any) -> Any:
     """Return part / whole, and what there is otherwise where the whole is 0."""
-    shape = np.broadcast_shapes(np.shape(part), np.shape(whole))
+    shape = np.broadcast_shapes(np.shape(part), np.shape(total))
     filled = np.broadcast_to(otherwise, shape).astype(float)
-    return np.divide(part, whole, out=filled, where=whole > 0)
+    return np.divide(part, total, out=filled, where=total > 0)
 
 
 def dims(*variables: str) -> Any:
@@ -158,11 +158,11 @@ def _blank(field: Any) -> Any:
     return 0 if isinstance(field, (int, float)) else field
 
 
-def fill(belief: Any, coords: Any, rules: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
+def fill(belief: Any, coords: Any, rules: Mapping[str, Mapping[str, Any]], **fields: Any) -> None:
     """Check parameters that are elementwise over one batch, and fill them in, in their order."""
-    coords = parameters.coords_of(coords, **given)
+    coords = parameters.coords_of(coords, **fields)
     result = {
-        name: parameters.parameter(x, name, **rules.get(name, {})) for name, x in given.items()
+        name: parameters.parameter(x, name, **rules.get(name, {})) for name, x in fields.items()
     }
     arrays = parameters.broadcast(**result)
     shape = arrays[0].shape

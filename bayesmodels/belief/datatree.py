@@ -43,9 +43,9 @@ def tree_of(
     omitted = {}
     statistic = statistic_of(prior, data)
     try:
-        met = given_axes(prior, data, statistic)
-        groups["prior"] = in_chains(met, draws, chains, rng)
-        density = np.asarray(met.log_density(posterior))
+        labelled = with_data_axes(prior, data, statistic)
+        groups["prior"] = in_chains(labelled, draws, chains, rng)
+        density = np.asarray(labelled.log_density(posterior))
         groups["log_prior"] = {"joint": density.reshape(chains, draws, -1).sum(-1)}
     except PriorError as error:
         omitted["prior"] = str(error)
@@ -83,7 +83,7 @@ def statistic_of(prior: Any, data: Any) -> Any:
     return prior.statistic(data) if isinstance(prior, Conjugate) else None
 
 
-def given_axes(prior: Any, data: Any, statistic: Any) -> Belief:
+def with_data_axes(prior: Any, data: Any, statistic: Any) -> Belief:
     """Return the prior with the axes that the data give."""
     return prior.met(data) if statistic is None else prior.update(statistic.without_rows())
 

@@ -36,11 +36,11 @@ def leave_rows_out(belief: Any, data: Any, statistic: Any) -> RowsLeftOut:
 
 def by_evidence(belief: Any, data: Any, statistic: Any) -> RowsLeftOut:
     """Return the evidence of each row beside the rest, whose statistic is all but the row's."""
-    whole = readable(belief, data)
+    rows = readable(belief, data)
     result: list[Any] = []
     lost: list[bool] = []
-    for i in range(number_of_rows(whole)):
-        row = belief.statistic(rows_at(whole, slice(i, i + 1)))
+    for i in range(number_of_rows(rows)):
+        row = belief.statistic(rows_at(rows, slice(i, i + 1)))
         try:
             logs = belief.update(statistic - row).log_evidence(row)
         except (DataError, PriorError):  # nothing is left that predicts, or not by subtraction

@@ -294,7 +294,7 @@ def places(
 ) -> list[tuple[str, tuple[int, ...]]]:
     """Return label and index of every scalar of a variable, labelled as ArviZ does."""
     axes = _labels(belief, name)
-    inner = map(of_place, product(*(own[:n] for own, n in zip(axes, shape, strict=True))))
+    inner = map(of_place, product(*(labels[:n] for labels, n in zip(axes, shape, strict=True))))
     every = product(*(range(length) for length in shape))
     return [(f"{name}[{text}]" if at else name, at) for text, at in zip(inner, every, strict=True)]
 

@@ -51,7 +51,7 @@ def of_targets(
     """Draw targets of the same predictors: the method of a regression."""
     rows = checked.paired(design)
     (new,) = self.replicate(parameters, design, rng).values()
-    return of_data(self, replace(rows, target=_like(self, rows.target, new[0])))
+    return of_data(self, replace(rows, target=_in_form_of(self, rows.target, new[0])))
 
 
 def of_data(model: Any, data: Any) -> Simulated:
@@ -68,12 +68,12 @@ def replaced(belief: Any, rows: Any, *new: Any) -> Any:
     if isinstance(rows, (Grouped, Split)):
         return replace(rows, rows=replaced(belief, rows.rows, *new))
     if type(rows) in PER_ROW:
-        return _like(belief, rows, *new)
+        return _in_form_of(belief, rows, *new)
     result = read(rows, "design")
-    return Argument(result.argument, _like(belief, None, new[0]), result.columns)
+    return Argument(result.argument, _in_form_of(belief, None, new[0]), result.columns)
 
 
-def _like(belief: Any, values: Any, new: Any, *others: Any) -> Any:
+def _in_form_of(belief: Any, values: Any, new: Any, *others: Any) -> Any:
     """Return new values as counts if the old ones are; by their labels, if they have any."""
     if (names := PER_ROW.get(type(values))) is not None:
         return replace(values, **dict(zip(names, (new, *others), strict=False)))

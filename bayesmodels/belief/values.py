@@ -18,16 +18,16 @@ def value[V: type](kind: V) -> V:
     Its constructor checks, and fills the fields in with `fill`. A belief, which has `equations`, is
     shown with them in a notebook.
     """
-    own = vars(kind)
-    made: Any = dataclasses.dataclass(
-        frozen=True, init="__init__" not in own, eq=False, repr=False
+    body = vars(kind)
+    new: Any = dataclasses.dataclass(
+        frozen=True, init="__init__" not in body, eq=False, repr=False
     )(kind)
-    made.__setstate__, made.__eq__, made.__hash__ = restore, equal, None  # arrays have no hash
-    if "__repr__" not in own:
-        made.__repr__ = describe
-    if "equations" in own:
-        made._repr_html_ = notebook.belief
-    return stored(made)
+    new.__setstate__, new.__eq__, new.__hash__ = restore, equal, None  # arrays have no hash
+    if "__repr__" not in body:
+        new.__repr__ = describe
+    if "equations" in body:
+        new._repr_html_ = notebook.belief
+    return stored(new)
 
 
 STORED: dict[str, Any] = {}
@@ -100,9 +100,9 @@ def describe(self: Any) -> str:
 
 def short(value: Any) -> str:
     """Show a value; of many labels the first and the last."""
-    if isinstance(value, tuple) and len(value) > _MANY:
+    if isinstance(value, tuple) and len(value) > _MOST_SHOWN:
         return f"({', '.join(map(repr, value[:3]))}, ..., {value[-1]!r})"
     return repr(value)
 
 
-_MANY = 20
+_MOST_SHOWN = 20

@@ -108,9 +108,9 @@ def example(
     """
     e = entry(name)
     chosen = e.datasets[0] if dataset is None else dataset
-    given = {**e.example_prior, **(prior or {})}
-    belief, data = from_frame(name, datasets.load(chosen), e.columns, given)
-    return belief, data, f"{datasets.describe(chosen)} {prior_in_words(name, given)}"
+    parameters = {**e.example_prior, **(prior or {})}
+    belief, data = from_frame(name, datasets.load(chosen), e.columns, parameters)
+    return belief, data, f"{datasets.describe(chosen)} {prior_in_words(name, parameters)}"
 
 
 def from_frame(name: str, frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
@@ -127,8 +127,8 @@ def check_columns(e: Entry, frame: Any, columns: Columns) -> None:
     """Refuse columns that are not there, or that the model has no use for."""
     asked = vars(columns)
     features = list(columns.features or ())
-    for option, given in asked.items():
-        for column in features if option == "features" else [given]:
+    for option, chosen in asked.items():
+        for column in features if option == "features" else [chosen]:
             if column is not None and column not in frame.columns:
                 there = listed([str(name) for name in frame.columns])
                 raise DataError(f"--{option}: there is no column {column!r}; there are {there}.")
@@ -272,7 +272,7 @@ def target_and_features(frame: Any, columns: Columns) -> tuple[str, list[str]]:
     return target, names
 
 
-def _some(names: Sequence[str]) -> Sequence[str]:
+def _nonempty(names: Sequence[str]) -> Sequence[str]:
     """Return the names of features, of which there is one or more."""
     if not names:
         raise DataError("--features: the table has no column left for them; add one to it.")
@@ -433,7 +433,7 @@ def _normal_inverse_wishart(frame: Any, columns: Columns, prior: Prior) -> tuple
 
 
 def _normal_vector(frame: Any, names: Sequence[str], prior: Prior) -> NormalInverseWishart:
-    mean, variance = _unit_information(frame, _some(names))
+    mean, variance = _unit_information(frame, _nonempty(names))
     df = prior.get("df", len(names) + 2.0)
     scale = np.diag(variance) * max(df - len(names) - 1, 0.5)
     return NormalInverseWishart(mean, prior["kappa"], df, scale, features=names)
@@ -464,7 +464,7 @@ def _blocks(frame: Any, names: Sequence[str], prior: Prior) -> dict[str, Any]:
 
     What stands together has a name of its own, which is that of no column.
     """
-    kinds = {name: frame[name].dtype.kind for name in _some(names)}
+    kinds = {name: frame[name].dtype.kind for name in _nonempty(names)}
     bits = [name for name in names if kinds[name] == "b"]
     numbers = [name for name in names if kinds[name] in "iuf"]
     blocks: dict[str, Any] = {}

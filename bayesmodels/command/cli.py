@@ -26,7 +26,7 @@ AGREE, DISAGREE, BAD_INPUT, NO_CLOSED_FORM = 0, 1, 2, 3
 _ESS = "ESS: effective number of draws"
 _PROB = 0.89  # of intervals
 _UNBOUNDED = 10**6  # columns of a pipe
-_FEW_SCALARS = 60  # rows of a summary in which covariances stand, too
+_WITH_COVARIANCES = 60  # rows of a summary in which covariances stand, too
 _MOST_SCALARS = 400  # rows of any summary
 _MOST_FINDINGS = 10  # further ones
 _MOST_COLUMNS = 12  # of a file, under a verdict
@@ -267,7 +267,7 @@ def report(
     from bayesmodels.report import validate
     from bayesmodels.report.html import preceded, styled
 
-    belief, data, source, reading = _given(model, file, _parameters(prior), columns)
+    belief, data, source, reading = _belief_and_data(model, file, _parameters(prior), columns)
     if check:
         read = {} if reading is None else {"read": reading.to_dict()}
         if as_json:
@@ -278,10 +278,10 @@ def report(
         return "agree"
     path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
     how: dict[str, Any] = {"likelihood": likelihood, "rng": rng, "source": source, **size}
-    given = {"best": best, "rope": rope, "acceptable_loss": acceptable_loss}
-    wanted = {part: value for part, value in given.items() if value is not None}
+    options = {"best": best, "rope": rope, "acceptable_loss": acceptable_loss}
+    wanted = {part: value for part, value in options.items() if value is not None}
     if not decide:
-        _refuse_given(given, "is about a decision; add --decide.")
+        _refuse_unused(options, "is about a decision; add --decide.")
     if rope and not rope[0] < rope[1]:
         _refuse("--rope: must be LOW below HIGH, such as -0.01 0.01; got {:g} {:g}.".format(*rope))
     decision = _decision(belief, data, columns["by"], rng=rng, **wanted) if decide else None
@@ -290,7 +290,7 @@ def report(
         if decision is not None:
             from bayesmodels.report.decisions import decision_section
 
-            result = preceded(result, lambda own: decision_section(decision, own.prob))
+            result = preceded(result, lambda document: decision_section(decision, document.prob))
         if reading is not None:
             result = preceded(result, lambda _: reading.section())
         result = styled(result, title=title, notes=notes, prob=prob)
@@ -356,8 +356,8 @@ _CHECKED = ("model", "data", "verdict", "identity", "worst", "ESS")
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     """Return what is shown of a validated example, in the columns `_CHECKED`."""
     identity = "holds" if row["identity_holds"] else "FAILS"
-    told = row["model"], row["dataset"], row["outcome"], identity
-    return (*told, _worst(row), f"{row['smallest_ess']:.0f}")
+    texts = row["model"], row["dataset"], row["outcome"], identity
+    return (*texts, _worst(row), f"{row['smallest_ess']:.0f}")
 
 
 @main.command()
@@ -397,9 +397,9 @@ def exact(
 
     check = bool(html) if sample is None else sample
     if not html:
-        _refuse_given(("title", "notes", "brief"), "is about the report; add --html.")
+        _refuse_unused(("title", "notes", "brief"), "is about the report; add --html.")
     if not check:
-        _refuse_given(("draws", "chains"), "is about draws; add --sample or --html.")
+        _refuse_unused(("draws", "chains"), "is about draws; add --sample or --html.")
     if html and not check:
         _refuse("--html: a report compares with draws; leave out --no-sample.")
     try:
@@ -492,8 +492,8 @@ def calibrate(target: str, as_json: bool, **how: Any) -> str:
     if as_json:
         table = result.table.to_dict(orient="index")
         keys = ("outcome", "findings", "level", "n", "draws", "short", "method")
-        told = {key: getattr(result, key) for key in keys}
-        values = {**told, "around": how["around"], "sentence": result.sentence(), "table": table}
+        fields = {key: getattr(result, key) for key in keys}
+        values = {**fields, "around": how["around"], "sentence": result.sentence(), "table": table}
         click.echo(json.dumps(values))
         return result.outcome
     left, rows = len(result.table) - _MOST_SCALARS, []
@@ -556,7 +556,7 @@ def compare(
     Ends with 0 if they agree, with 1 if they do not or are too few, with 2 for bad input.
     """
     if not html:
-        _refuse_given(("title", "notes", "prob", "brief"), "is about the report; add --html.")
+        _refuse_unused(("title", "notes", "prob", "brief"), "is about the report; add --html.")
     with _steps(total=3 if html else 2) as step:
         from bayesmodels.report import validate_draws
 
@@ -618,7 +618,7 @@ def _print_summary(posterior: Any, prob: float, errors: Any = None) -> None:
     table = summary_or_intervals(posterior, prob)
     upper, lower = halves_of_symmetric(posterior)
     table = table.drop(index=lower)  # the same numbers once more
-    if many := len(table) > _FEW_SCALARS:
+    if long := len(table) > _WITH_COVARIANCES:
         table = table.drop(index=upper)
     rows = []
     for label, row in table.head(_MOST_SCALARS).iterrows():
@@ -630,7 +630,7 @@ def _print_summary(posterior: Any, prob: float, errors: Any = None) -> None:
     ends = (f"{100 * prob:g} % from", f"{100 * prob:g} % to")
     head = ("variable", *table.columns[:-2], *ends, *(() if errors is None else ("off by",)))
     _print_table(head, rows)
-    if many and upper:
+    if long and upper:
         _say(f"{len(upper):,} covariances are not shown; --json has them all.")
     if len(table) > _MOST_SCALARS:
         _say(f"{len(table) - _MOST_SCALARS:,} more rows are not shown; --json has them all.")
@@ -706,7 +706,7 @@ def _worst(row: dict[str, Any]) -> str:
     return f"{row['largest_z']:+.1f} se"
 
 
-def _given(
+def _belief_and_data(
     model: str, file: Path | None, prior: dict[str, float], columns: dict[str, Any]
 ) -> tuple[Any, Any, str, Reading | None]:
     """Return belief and data, where they come from in words, and what was read of a file."""
@@ -745,9 +745,9 @@ def _read(file: Path, **reading: Any) -> Any:
     try:
         table = read_table(file, **reading)
     except DataError as error:
-        part, colon, rest = str(error).partition(":")
+        part, colon, reason = str(error).partition(":")
         named = {"file": "FILE", **{part: f"--{part}" for part in _READING}}.get(part, part)
-        _refuse(as_options(f"{named}{colon}{rest}"))
+        _refuse(as_options(f"{named}{colon}{reason}"))
     return table
 
 
@@ -779,11 +779,11 @@ def _parameters(prior: tuple[str, ...]) -> dict[str, float]:
     return result
 
 
-def _write(found: Any, path: Path, *, brief: bool = False) -> None:
+def _write(document: Any, path: Path, *, brief: bool = False) -> None:
     """Write a report that shows the command."""
     from bayesmodels.report.html import write
 
-    write(found, path, click.get_current_context().meta["command"], brief=brief)
+    write(document, path, click.get_current_context().meta["command"], brief=brief)
 
 
 def _refuse(message: str) -> NoReturn:
@@ -791,7 +791,7 @@ def _refuse(message: str) -> NoReturn:
     sys.exit(BAD_INPUT)
 
 
-def _refuse_given(names: Iterable[str], why: str) -> None:
+def _refuse_unused(names: Iterable[str], why: str) -> None:
     """Refuse options that were given, though they have no use without another one."""
     ctx = click.get_current_context()
     for name in names:
@@ -891,9 +891,9 @@ def _print_table(
     if needed <= console.width:
         console.print(table)
     else:
-        for first, *rest in rows:
+        for first, *others in rows:
             click.echo(first)
-            cells = [Text(f"{name}: {cell}") for name, cell in zip(head[1:], rest, strict=True)]
+            cells = [Text(f"{name}: {cell}") for name, cell in zip(head[1:], others, strict=True)]
             console.print(Padding(Columns(cells, padding=(0, 3)), (0, 0, 0, 2)))
     click.echo()
 

@@ -44,7 +44,7 @@ def load_model(target: str) -> pm.Model:
             offered = f"models in it: {', '.join(models[:_MOST_NAMES])}"
             offered = offered if models else "no name in it is a pymc.Model"
             raise DataError(f"FILE.py:NAME: {file!r} has no {name!r}; {offered}.")
-        result = _made(vars(module)[name], target, path)
+        result = _called(vars(module)[name], target, path)
     if not is_pymc(result):
         raise DataError(
             f"FILE.py:NAME: {target!r} must be a pymc.Model; it is a {type(result).__name__}."
@@ -72,25 +72,25 @@ def _run(path: Path) -> ModuleType:
     return module
 
 
-def _made(found: Any, target: str, path: Path) -> Any:
+def _called(value: Any, target: str, path: Path) -> Any:
     """Call what takes no arguments."""
-    if not callable(found) or isinstance(found, type) or is_pymc(found):
-        return found
-    needed = [p for p in signature(found).parameters.values() if p.default is Parameter.empty]
+    if not callable(value) or isinstance(value, type) or is_pymc(value):
+        return value
+    needed = [p for p in signature(value).parameters.values() if p.default is Parameter.empty]
     if any(p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) for p in needed):
         names = ", ".join(p.name for p in needed)
         raise DataError(
             f"FILE.py:NAME: the function {target!r} must need no arguments; it needs {names}."
         )
     try:
-        return found()
+        return value()
     except (Exception, SystemExit) as error:
         raise DataError(_failed("calling", target, error, path)) from error
 
 
 def _failed(doing: str, what: str, error: BaseException, path: Path) -> str:
     words = " ".join(str(error).split())  # on one line
-    own, frames = str(path.resolve()), extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == own]
+    filename, frames = str(path.resolve()), extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == filename]
     at = f" (line {lines[-1]})" if lines else ""
     return f"FILE.py:NAME: {doing} {what!r} raised {type(error).__name__}: {words}{at}"

@@ -147,8 +147,8 @@ def _with_columns(
         empty = {name: _tells_nothing(frame, name) for name in columns.features}
         notes += [f"Column {name!r} {why}." for name, why in empty.items() if why]
     elif "features" in e.uses.split():
-        some = _telling(frame, {*by, freq, columns.target}, notes)
-        columns = replace(columns, features=some)
+        features = _telling(frame, {*by, freq, columns.target}, notes)
+        columns = replace(columns, features=features)
     return columns
 
 
@@ -161,9 +161,9 @@ def as_options(sentence: str) -> str:
     'say --missing age=.'
     """
 
-    def option(found: re.Match[str]) -> str:
-        value = found[2] if found[2] == "..." else shlex.quote(str(literal_eval(found[2])))
-        return f"--{found[1]} {value}"
+    def option(match: re.Match[str]) -> str:
+        value = match[2] if match[2] == "..." else shlex.quote(str(literal_eval(match[2])))
+        return f"--{match[1]} {value}"
 
     return _OPTION.sub(option, sentence)
 
@@ -179,10 +179,10 @@ def _telling(frame: Any, others: set[str | None], notes: list[str]) -> list[str]
         left = {name: why for name, why in left.items() if frame[name].dtype.kind not in "iu"}
     if not left:
         return None
-    some = "; ".join(f"{name!r} {why}" for name, why in left.items())
+    causes = "; ".join(f"{name!r} {why}" for name, why in left.items())
     if len(left) == len(names):
-        raise DataError(f"--features: no column is left for them: {some}. Name them, or add one.")
-    notes.append(f"Left out of the features: {some}. To use a column, name it in --features.")
+        raise DataError(f"--features: no column is left for them: {causes}. Name them, or add one.")
+    notes.append(f"Left out of the features: {causes}. To use a column, name it in --features.")
     return [name for name in names if name not in left]
 
 
@@ -245,8 +245,8 @@ def _as_written(
     ]
     written = _was_read(frame, "written")
     texts = {name: frame[name].map(dict(written[name])) for name in labels if name in written}
-    own = {name: text.where(text.notna(), frame[name]) for name, text in texts.items()}
-    return frame.assign(**own) if own else frame
+    labelled = {name: text.where(text.notna(), frame[name]) for name, text in texts.items()}
+    return frame.assign(**labelled) if labelled else frame
 
 
 def _read(formula: str, frame: Any) -> Any:
@@ -281,12 +281,12 @@ def _without_gaps(frame: Any, used: Sequence[str], notes: list[str]) -> Any:
         raise DataError("--drop-missing: every row has an empty cell. Choose fewer columns.")
     dropped = len(frame) - len(rows)
     notes.append(f"Dropped {dropped:,} of {len(frame):,} rows, which have empty cells.")
-    whole = {
+    integers = {
         name: rows[name].astype(int)
         for name, pairs in _was_read(frame, "written").items()
         if name in used and rows[name].dtype.kind == "f" and all(t.isdecimal() for _, t in pairs)
     }
-    return rows.assign(**whole) if whole else rows
+    return rows.assign(**integers) if integers else rows
 
 
 def _repeated(frame: Any, name: str, notes: list[str]) -> Any:
@@ -308,16 +308,16 @@ def _counted(frame: Any, name: str, success: str, notes: list[str], *, bits: boo
 
     column = complete(frame, name)
     levels = [str(level) for level in levels_of(column)]
-    rest = [level for level in levels if level != success]
-    if success not in levels or not rest:
+    others = [level for level in levels if level != success]
+    if success not in levels or not others:
         raise DataError(
             f"--success: must be one of several labels in column {name!r}, which holds "
             f"{listed(levels)}; got {success!r}."
         )
     hit = column.astype(str) == success
-    other = rest[0] if len(rest) == 1 else f"not {success}"
+    other = others[0] if len(others) == 1 else f"not {success}"
     labels = pd.Categorical(np.where(hit, success, other), [other, success])
-    notes.append(f"{success!r} in column {name!r} is 1, {', '.join(map(repr, rest))} is 0.")
+    notes.append(f"{success!r} in column {name!r} is 1, {', '.join(map(repr, others))} is 0.")
     return frame.assign(**{name: hit.astype(int) if bits else labels})
 
 
@@ -336,15 +336,15 @@ def _by_formula(frame: Any, formula: str, notes: list[str]) -> Any:
     for name in _named(formula, frame):
         complete(frame, name)
     try:
-        made = Design.from_formula(formula, frame)
+        design = Design.from_formula(formula, frame)
     except DataError as error:
         raise DataError(f"--{error}") from None
-    if made.target.name in made.features:
+    if design.target.name in design.features:
         raise DataError(f"--formula: must not explain the target by itself; got {formula!r}.")
-    if "intercept" not in made.features:
+    if "intercept" not in design.features:
         raise DataError("--formula: must have an intercept; leave out '0 +' or '- 1'.")
-    notes += [f"Formula: {formula}.", *_reference(formulas.references(made.coding))]
-    return pd.concat([made.target, made.features.drop(columns="intercept")], axis=1)
+    notes += [f"Formula: {formula}.", *_reference(formulas.references(design.coding))]
+    return pd.concat([design.target, design.features.drop(columns="intercept")], axis=1)
 
 
 def _coded(frame: Any, names: Sequence[str], notes: list[str]) -> tuple[Any, list[str]]:
@@ -373,12 +373,12 @@ def coded_names(
     names: Sequence[str], levels: Mapping[str, Sequence[Any]], notes: list[str]
 ) -> list[str]:
     """Return names of columns, in place of text those of its indicators."""
-    for name, own in levels.items():
-        if len(own) == 1:
+    for name, categories in levels.items():
+        if len(categories) == 1:
             raise DataError(
                 f"column {name!r}: holds a single value, which tells nothing; leave it out."
             )
-    notes += _reference({name: own[0] for name, own in levels.items()})
+    notes += _reference({name: categories[0] for name, categories in levels.items()})
     result: list[str] = []
     for name in names:
         result += [f"{name}[{level}]" for level in levels[name][1:]] if name in levels else [name]
@@ -387,12 +387,12 @@ def coded_names(
 
 def with_indicators(frame: Any, levels: Mapping[str, Sequence[Any]]) -> Any:
     """Return a frame with columns of 0 and 1 for levels of text, but for the first of each."""
-    made = {
+    indicators = {
         f"{name}[{level}]": (frame[name] == level).astype(float)
-        for name, own in levels.items()
-        for level in own[1:]
+        for name, categories in levels.items()
+        for level in categories[1:]
     }
-    return frame.assign(**made)
+    return frame.assign(**indicators)
 
 
 def _text(column: Any) -> bool:
@@ -406,5 +406,5 @@ def _text(column: Any) -> bool:
 
 def _reference(levels: Mapping[str, Any]) -> list[str]:
     """Say which levels have no indicator."""
-    some = ", ".join(f"{name}[{level}]" for name, level in levels.items())
-    return [f"Text is coded by indicators; the reference is {some}."] if levels else []
+    names = ", ".join(f"{name}[{level}]" for name, level in levels.items())
+    return [f"Text is coded by indicators; the reference is {names}."] if levels else []

@@ -153,7 +153,7 @@ def _decided(rule: Rule, posterior: Any, number: int) -> Array:
     return result
 
 
-def _one(found: Any) -> bool:
-    if np.shape(found) or not isinstance(found, (bool, np.bool_)):
-        raise DataError(f"rule: must return one boolean; got {found!r}.")
-    return bool(found)
+def _one(answer: Any) -> bool:
+    if np.shape(answer) or not isinstance(answer, (bool, np.bool_)):
+        raise DataError(f"rule: must return one boolean; got {answer!r}.")
+    return bool(answer)

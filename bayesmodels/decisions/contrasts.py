@@ -116,7 +116,7 @@ class Contrast:
 
     def _each(self, of: Callable[[float], float], t: ArrayLike, below: float, above: float) -> Any:
         lowest = -np.inf if self.kind == "difference" else 0.0
-        given = np.asarray(t, dtype=float)
+        points = np.asarray(t, dtype=float)
         flat = [
             np.nan
             if np.isnan(one)
@@ -125,16 +125,16 @@ class Contrast:
             else above
             if one == np.inf
             else of(float(one))
-            for one in given.ravel()
+            for one in points.ravel()
         ]
-        return np.array(flat).reshape(given.shape)[()]
+        return np.array(flat).reshape(points.shape)[()]
 
     def _integral(self, t: float, verb: str) -> float:
         of = MAPS[self.kind]
         with np.errstate(all="ignore"):
             meet = of.y_at(t, self._x)
-        own = edges(self._y)
-        low, high = own[0], np.nanmax(own)
+        grid = edges(self._y)
+        low, high = grid[0], np.nanmax(grid)
 
         def values(y: Array, _: Any) -> Array:
             x = of.x_at(t, y)
@@ -144,7 +144,7 @@ class Contrast:
                 there = getattr(self.x, verb)(x)
             return np.asarray(np.exp(self.y.logpdf(y)) * there)[None]
 
-        ends = edges(own, meet[(meet > low) & (meet < high)])[None]
+        ends = edges(grid, meet[(meet > low) & (meet < high)])[None]
         total = float(integral(values, ends, what=f"the {verb} of a {self.kind}")[0].item())
         if verb != "pdf":  # y beyond the last panels
             first, last = (getattr(self.x, verb)(of.x_at(t, end)) for end in (low, high))
@@ -167,7 +167,7 @@ class Contrast:
         return self._quantiles(q, lower=False)
 
     def _quantiles(self, q: ArrayLike, *, lower: bool) -> Any:
-        of, given = MAPS[self.kind].of, np.asarray(q, dtype=float)
+        of, levels = MAPS[self.kind].of, np.asarray(q, dtype=float)
 
         def one(p: float) -> float:
             side, tail = ("cdf", p) if lower else ("sf", p)
@@ -184,7 +184,7 @@ class Contrast:
             )
             return float(root)
 
-        return np.array([one(proportion(p, "q")) for p in given.ravel()]).reshape(given.shape)[()]
+        return np.array([one(proportion(p, "q")) for p in levels.ravel()]).reshape(levels.shape)[()]
 
     def interval(self, prob: float = 0.89) -> tuple[float, float]:
         """Return an equal-tailed interval."""
@@ -235,8 +235,8 @@ def power_mean(law: Any, k: int, *, odds: bool = False) -> float:
         return float(np.exp(betaln(a + k, b + more) - betaln(a, b)))
     if name in _SIGNS and plain and len(law.args) == 1 and not odds:
         (a,), scale = law.args, law.kwds.get("scale", 1.0)
-        own = _SIGNS[name] * k
-        return float(scale**k * np.exp(gammaln(a + own) - gammaln(a))) if a + own > 0 else np.inf
+        b = a + _SIGNS[name] * k
+        return float(scale**k * np.exp(gammaln(b) - gammaln(a))) if b > 0 else np.inf
     if k > 0 and not odds:
         return float(law.mean() if k == 1 else law.var() + law.mean() ** 2)
     if not odds and np.exp(law.logpdf(0.0)) > 0:  # the integral of 1 / x diverges

@@ -117,6 +117,6 @@ def _averages(values: Array) -> tuple[Array, Array]:
 
     What is the same in all draws is known to one in their number.
     """
-    given = values.astype(float)
-    number = effective_draws(given).number
-    return given.mean((-1, -2)), np.maximum(given.std((-1, -2)), 1 / number) / np.sqrt(number)
+    x = values.astype(float)
+    number = effective_draws(x).number
+    return x.mean((-1, -2)), np.maximum(x.std((-1, -2)), 1 / number) / np.sqrt(number)

@@ -20,7 +20,7 @@ from bayesmodels.belief.reading import levels
 from bayesmodels.decisions.drawn import Drawn
 from bayesmodels.decisions.independent import Independent
 from bayesmodels.errors import DataError
-from bayesmodels.input import draws as given_draws
+from bayesmodels.input import draws as checked_draws
 from bayesmodels.input.containers import listed
 from bayesmodels.input.labels import of_place
 from bayesmodels.numerics.laws import element
@@ -61,17 +61,17 @@ def groups(posterior: Any, quantity: str | None, draws: int, rng: np.random.Gene
     return _of_draws(posterior, quantity)
 
 
-def _one(given: Any, label: str, quantity: str | None) -> tuple[str, Any]:
+def _one(source: Any, label: str, quantity: str | None) -> tuple[str, Any]:
     """Return the quantity's name and law, of a belief about one group, or a law as it is."""
-    name, law = "", given
-    if isinstance(given, Readable):
-        laws = given.marginals()
+    name, law = "", source
+    if isinstance(source, Readable):
+        laws = source.marginals()
         where = f" in posterior[{label!r}]"
-        name = _known(quantity, laws, given, where) if quantity else next(iter(laws))
+        name = _known(quantity, laws, source, where) if quantity else next(iter(laws))
         law = laws[name]
-    elif not isinstance(given, DistributionFunction):
+    elif not isinstance(source, DistributionFunction):
         raise DataError(f"posterior[{label!r}]: must be a belief or a law of SciPy's. {_GIVE}.")
-    if isinstance(law, MassFunction) or (isinstance(given, Readable) and name in levels(given)):
+    if isinstance(law, MassFunction) or (isinstance(source, Readable) and name in levels(source)):
         raise DataError(
             f"posterior[{label!r}]: must have a density; got a law of values that can be counted."
         )
@@ -139,15 +139,15 @@ def _independent(posterior: Any, name: str) -> bool:
 
 
 def _of_draws(posterior: Any, quantity: str | None) -> Groups:
-    every = given_draws.variables(posterior, "posterior")
-    axes = {name: given_draws.axes_of(name, x) for name, x in every.items()}
+    every = checked_draws.variables(posterior, "posterior")
+    axes = {name: checked_draws.axes_of(name, x) for name, x in every.items()}
     several = [name for name, (dims, _) in axes.items() if dims]
     name = _known(quantity, axes, None) if quantity else next(iter(several), "")
     if not name:
         raise DataError(f"posterior: no variable has groups. {_GIVE}.")
     dims, coords = axes[name]
-    least = given_draws.LEAST_DRAWS
-    x = given_draws.read(every, {name: dims}, coords, length=least)[name]
+    least = checked_draws.LEAST_DRAWS
+    x = checked_draws.read(every, {name: dims}, coords, length=least)[name]
     _several(int(np.prod(x.shape[2:], dtype=int)))
     labels = _labels(
         [coords.get(axis, range(n)) for axis, n in zip(dims, x.shape[2:], strict=True)]

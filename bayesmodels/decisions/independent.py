@@ -34,11 +34,11 @@ class _Part:
 
     def __init__(self, laws: Sequence[Any], *, largest: bool, most: float = np.inf) -> None:
         self.laws, self.largest = laws, largest
-        self._many = np.ndim(laws[0].std()) > 0
+        self._batched = np.ndim(laws[0].std()) > 0
         points = [np.atleast_2d(quantiles(law)) for law in laws]
         self._medians = [each[:, each.shape[-1] // 2] for each in points]
-        whole = np.full((len(points[0]), 1), most)
-        self.ends = edges(*(np.minimum(each, most) for each in points), whole)
+        limit = np.full((len(points[0]), 1), most)
+        self.ends = edges(*(np.minimum(each, most) for each in points), limit)
 
     def log_densities(self, x: Array, owner: Any) -> Array:
         """Return log densities at x (panels, nodes), of the problems (panels, 1)."""
@@ -59,7 +59,7 @@ class _Part:
             return np.where(same, np.log(tail), np.log1p(-tail))
 
     def _at(self, k: int, owner: Any) -> Any:
-        return element(self.laws[k], (owner,)) if self._many else self.laws[k]
+        return element(self.laws[k], (owner,)) if self._batched else self.laws[k]
 
 
 Integrand = Callable[[_Part, Array, Any], Array]
@@ -101,13 +101,13 @@ class Independent:
     def best(self, *, largest: bool) -> tuple[Array, Array]:
         """Return how probable it is that each is best, and how far off that may be."""
         result, off = self._integral(_best, "best", largest=largest)
-        rest = np.abs(result.sum(0) - 1)
-        if not (rest <= _ROUGH).all():
+        gap = np.abs(result.sum(0) - 1)
+        if not (gap <= _ROUGH).all():
             raise PriorError(
-                f"best: the probabilities add up to {1 + rest.max():.12g}, so that the laws have "
+                f"best: the probabilities add up to {1 + gap.max():.12g}, so that the laws have "
                 "no digits left. Update the beliefs with rows, so that none is piled up at an end."
             )
-        return result, np.maximum(off, rest)
+        return result, np.maximum(off, gap)
 
     def order(self) -> tuple[Array, Array]:
         """Return how probable it is that one exceeds another, rows over columns; and errors."""
@@ -132,8 +132,8 @@ class Independent:
         off: Any = 0.0
         for part in _parts(self.laws, largest=largest):
             one, error = integral(partial(f, part), part.ends, what)
-            rest, rough = _beyond(f, part, result + one)
-            result, off = result + one + rest, off + error + rough
+            tail, rough = _tails(f, part, result + one)
+            result, off = result + one + tail, off + error + rough
         if not (off <= USELESS * np.abs(result) + _NOTHING).all() or np.isinf(result).any():
             raise PriorError(
                 f"{what}: some of its integral lies where there are no floating-point numbers: "
@@ -161,9 +161,9 @@ def _loss(part: _Part, x: Array, owner: Any) -> Array:
     return np.exp(logs) * -np.expm1(log_others(logs))
 
 
-def _beyond(f: Integrand, part: _Part, total: Array) -> tuple[Array, Array]:
+def _tails(f: Integrand, part: _Part, total: Array) -> tuple[Array, Array]:
     """Return what integrals have beyond the last panels, where they are powers of x; and errors."""
-    rest, off = np.zeros((2, *total.shape))
+    tail, off = np.zeros((2, *total.shape))
     for end in (part.ends[:, 0], np.nanmax(part.ends, -1)):
         size = np.log(np.abs(end))[:, None]
         if (np.abs(size) < _FAR).all():
@@ -174,9 +174,9 @@ def _beyond(f: Integrand, part: _Part, total: Array) -> tuple[Array, Array]:
             power, before = np.moveaxis(np.diff(np.log(each)), -1, 0)
             one = np.where(power > 0, each[..., 0] / power, np.inf)
             rough = np.where(power > 0, one * np.abs(before / power - 1), np.inf)
-        some = (np.abs(size[:, 0]) >= _FAR) & ~(each[..., 0] <= GOAL * total)
-        rest, off = rest + np.where(some, one, 0.0), off + np.where(some, rough, 0.0)
-    return rest, off
+        heavy = (np.abs(size[:, 0]) >= _FAR) & ~(each[..., 0] <= GOAL * total)
+        tail, off = tail + np.where(heavy, one, 0.0), off + np.where(heavy, rough, 0.0)
+    return tail, off
 
 
 def log_others(logs: Array) -> Array:

@@ -13,7 +13,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import element
 
-_TOGETHER = 500  # problems at once
+_BLOCK = 500  # problems at once
 
 
 def probability_best(
@@ -89,7 +89,7 @@ def _each(
         )
     size = int(np.prod(shape[:-1], dtype=int))
     result = np.empty((size, shape[-1]))
-    for rows in np.array_split(np.arange(size), 1 + size // _TOGETHER):
+    for rows in np.array_split(np.arange(size), 1 + size // _BLOCK):
         at: Any = np.unravel_index(rows, shape[:-1]) if shape[:-1] else ()
         places: list[Any] = [(*at, np.full(len(rows), k)) for k in range(shape[-1])]
         result[rows] = of(Independent([element(law, place) for place in places]))[0].T

@@ -126,11 +126,11 @@ def _truth(
     return {name: np.tile(x, (n, 1)) for name, x in zip(names, each, strict=True)}
 
 
-def _averaged(found: Mapping[str, Any]) -> pd.DataFrame:
+def _averaged(columns: Mapping[str, Any]) -> pd.DataFrame:
     import pandas as pd
 
     rows = {
         name: {"value": np.mean(x), "error": np.std(x) / np.sqrt(len(x))}
-        for name, x in found.items()
+        for name, x in columns.items()
     }
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -133,8 +133,8 @@ class MixtureClusterer(
         """
         count(self.components, "components", 1)
         all_rows = self._read(X, reset=True)
-        given = self._known(X, y)
-        X, known, weights = inputs.weighted(all_rows, given, sample_weight)
+        components = self._known(X, y)
+        X, known, weights = inputs.weighted(all_rows, components, sample_weight)
         features = self._features(X)  # which checks the parameters, those of the classes too
         classes = DirichletCategorical(np.full(self.components, self.class_alpha))
         self.prior_ = NaiveBayesMixture(classes, features, budget=self.budget)
@@ -149,8 +149,8 @@ class MixtureClusterer(
             rng=check_random_state(self.random_state).randint(2**31 - 1),
         )
         self.labels_ = self._log_joint(all_rows).argmax(axis=1)
-        if given is not None:
-            self.labels_ = np.where(np.isnan(given), self.labels_, given).astype(np.int64)
+        if components is not None:
+            self.labels_ = np.where(np.isnan(components), self.labels_, components).astype(np.int64)
         self.n_samples_seen_ = len(self.labels_)
         self._solve()
         return self
@@ -252,8 +252,8 @@ class MixtureClusterer(
         result = inputs.targets(self, X, y)
         if result.dtype == object:
             check_classification_targets(result)
-        whole = result.dtype.kind in "biuf" and (result == np.floor(result)).all()
-        if not whole or (result < -1).any() or (result >= self.components).any():
+        integral = result.dtype.kind in "biuf" and (result == np.floor(result)).all()
+        if not integral or (result < -1).any() or (result >= self.components).any():
             raise DataError(
                 f"y: must hold known components, numbers from 0 to {self.components - 1}, and -1 "
                 f"where a component is not known; got {np.unique(result)[:10].tolist()}."

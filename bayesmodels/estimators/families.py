@@ -73,12 +73,12 @@ class FamiliesMixin:
         return tags
 
 
-def families(X: Any, names: list[Hashable], given: Any) -> tuple[dict[Any, str], dict[Any, Any]]:
+def families(X: Any, names: list[Hashable], asked: Any) -> tuple[dict[Any, str], dict[Any, Any]]:
     """Return the family of each column, and the beliefs that were given for some."""
-    if given is None or isinstance(given, Mapping):
-        chosen = dict(given or {})
+    if asked is None or isinstance(asked, Mapping):
+        chosen = dict(asked or {})
     else:
-        chosen = dict.fromkeys(names, given)
+        chosen = dict.fromkeys(names, asked)
     for name in chosen:
         if name not in names:
             raise DataError(
@@ -100,26 +100,26 @@ def families(X: Any, names: list[Hashable], given: Any) -> tuple[dict[Any, str],
     return result, beliefs
 
 
-def blocks(X: Any, found: Mapping[Any, str], beliefs: Mapping[Any, Any], priors: Any) -> Any:
+def blocks(X: Any, family_of: Mapping[Any, str], beliefs: Mapping[Any, Any], priors: Any) -> Any:
     """Return beliefs about features as `NaiveBayes` takes them.
 
     Columns of one family are one block, but for categories and columns with a belief of their own,
     each of which is a block under its own name. If there is a single block, it has no name.
     """
-    free = {name: family for name, family in found.items() if name not in beliefs}
+    free = {name: family for name, family in family_of.items() if name not in beliefs}
     kinds = set(free.values())
     if not beliefs and len(kinds) == 1 and kinds != {"categorical"}:
-        return _together(kinds.pop(), list(free), priors)
+        return _block(kinds.pop(), list(free), priors)
     result: dict[Any, Any] = {name: (belief, name) for name, belief in beliefs.items()}
     for family, title in (("bernoulli", "bits"), ("gaussian", "numbers"), ("counts", "words")):
-        own = [name for name, each in free.items() if each == family]
-        if not own:
+        columns = [name for name, each in free.items() if each == family]
+        if not columns:
             continue
-        if title in map(str, found):
+        if title in map(str, family_of):
             raise DataError(f"X: a column must not be called {title!r} beside others; rename it.")
-        given = MultinomialCounts(own) if family == "counts" else own
-        result[title] = (_together(family, own, priors), given)
-    names = list(found)
+        features = MultinomialCounts(columns) if family == "counts" else columns
+        result[title] = (_block(family, columns, priors), features)
+    names = list(family_of)
     for name, family in free.items():
         if family == "categorical":
             levels = _levels(X, names.index(name), name)
@@ -127,7 +127,7 @@ def blocks(X: Any, found: Mapping[Any, str], beliefs: Mapping[Any, Any], priors:
     return result
 
 
-def _together(family: str, names: list[Any], priors: Any) -> Any:
+def _block(family: str, names: list[Any], priors: Any) -> Any:
     if family == "counts":
         if len(names) < 2:  # noqa: PLR2004 - a bag of one word tells nothing
             raise DataError(
@@ -169,8 +169,8 @@ def _inferred(X: Any, at: int, name: Any) -> str:
 
 def _levels(X: Any, at: int, name: Any) -> list[Any]:
     """Return the categories of a column: those that its dtype lists, or those that there are."""
-    given = pd.Series(X[:, at]) if isinstance(X, np.ndarray) else wrapped(X, "X")[:, at]
-    column = nw.from_native(given, series_only=True)
+    raw = pd.Series(X[:, at]) if isinstance(X, np.ndarray) else wrapped(X, "X")[:, at]
+    column = nw.from_native(raw, series_only=True)
     listed: Any = getattr(column.to_native().dtype, "categories", None)
     if isinstance(listed, Iterable):
         result = list(listed)

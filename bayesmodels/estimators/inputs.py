@@ -85,7 +85,7 @@ def _is_array_of(values: Any, kinds: str) -> bool:
     return isinstance(values, np.ndarray) and values.dtype.kind in kinds
 
 
-def _beside(X: Any, values: Any, argument: str) -> Argument:
+def _per_row(X: Any, values: Any, argument: str) -> Argument:
     """Read what has one value a row, under the index of the rows if both have one."""
     block = read(values, argument)
     frame = nw.from_native(X, pass_through=True)
@@ -114,7 +114,7 @@ def targets(self: Any, X: Any, y: Any, **kind: bool) -> NDArray[Any]:
     if isinstance(y, (list, tuple)):
         y = np.asarray(y)
     if not _is_array_of(y, "biufcUSV"):  # scikit-learn takes dates for numbers, and no NA for gaps
-        block = _beside(X, y, "y")
+        block = _per_row(X, y, "y")
         y = domains.numbers(block) if kind else block.values
     result = np.asarray(_check_y(y, estimator=self, **kind))
     check_consistent_length(X, result)
@@ -126,7 +126,7 @@ def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Array | None
     if sample_weight is None:
         return X, y, None
     if not isinstance(sample_weight, (np.ndarray, list, tuple, int, float)):
-        sample_weight = _beside(X, sample_weight, "sample_weight").values
+        sample_weight = _per_row(X, sample_weight, "sample_weight").values
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     here = weights > 0
     if not here.any():  # newer versions of scikit-learn have complained by now
@@ -136,8 +136,8 @@ def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Array | None
     if here.all():
         return X, y, weights
     frame = nw.from_native(X, eager_only=True, pass_through=True)
-    some = frame.filter(here.tolist()).to_native() if isinstance(frame, nw.DataFrame) else X[here]
-    return some, None if y is None else y[here], weights[here]
+    kept = frame.filter(here.tolist()).to_native() if isinstance(frame, nw.DataFrame) else X[here]
+    return kept, None if y is None else y[here], weights[here]
 
 
 def data(X: Any, y: Any, weights: Array | None, *, intercept: bool = False) -> Any:

@@ -33,7 +33,7 @@ import numpy as np
 from scipy import stats
 
 from bayesmodels.belief import notebook
-from bayesmodels.belief.datatree import given_axes, statistic_of
+from bayesmodels.belief.datatree import statistic_of, with_data_axes
 from bayesmodels.belief.declaring import is_pymc
 from bayesmodels.belief.protocol import Belief, Conjugate, Declarable, Statistic
 from bayesmodels.belief.reading import levels
@@ -285,7 +285,7 @@ def calibrate(
     else:
         chosen = _require_draws(model, design, simulate, around, method)
         if design is not None and not isinstance(design, Statistic):  # with the axes it brings
-            model = given_axes(model, design, statistic_of(model, design))
+            model = with_data_axes(model, design, statistic_of(model, design))
     setup = Setup(model, design, simulate, chosen, draws, seed, around)
     simulator = simulator_of(setup)
     rows = np.full((n, len(simulator.labels) + 1), np.nan)

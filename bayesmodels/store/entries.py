@@ -185,13 +185,13 @@ def _read_labels(listed: Any, name: str) -> tuple[Any, ...]:
 
 
 def _write_coords(value: Any) -> Any:
-    return [[_write_label(axis), [_write_label(x) for x in own]] for axis, own in value.items()]
+    return [[_write_label(axis), [_write_label(x) for x in names]] for axis, names in value.items()]
 
 
 def _read_coords(value: Any, name: str) -> dict[Any, tuple[Any, ...]]:
     if not isinstance(value, list) or any(not isinstance(x, list) or len(x) != 2 for x in value):  # noqa: PLR2004 - a pair
         refuse(f"its {name} must be pairs of an axis and its labels")
-    result = {_read_label(axis): _read_labels(own, name) for axis, own in value}
+    result = {_read_label(axis): _read_labels(labels, name) for axis, labels in value}
     if len(result) < len(value):
         refuse(f"its {name} name an axis twice")
     return result
@@ -217,7 +217,7 @@ def optional(entry: Entry) -> Entry:
     )
 
 
-def many(entry: Entry) -> Entry:
+def list_of(entry: Entry) -> Entry:
     """Return the entry of a list of such."""
 
     def read(value: Any, name: str) -> tuple[Any, ...]:

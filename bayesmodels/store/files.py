@@ -27,10 +27,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     its place: no call of POSIX does both at once. A `DataError` says what stopped it.
     """
     target = Path(path)
-    prefix, beside = f".{target.name[:50]}.", target.parent
+    prefix, parent = f".{target.name[:50]}.", target.parent
     try:
         with tempfile.TemporaryDirectory(
-            prefix=prefix, dir=beside, ignore_cleanup_errors=True
+            prefix=prefix, dir=parent, ignore_cleanup_errors=True
         ) as folder:
             part = Path(folder) / target.name
             yield part
@@ -39,9 +39,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
                 shutil.move(target, Path(folder) / "old")
             part.replace(target)
             if os.name == "posix":  # elsewhere folders can't be opened
-                _sync(beside, os.O_RDONLY)
+                _sync(parent, os.O_RDONLY)
     except OSError as error:
-        raise DataError(f"{target}: cannot be written: {_why(error, beside)}") from error
+        raise DataError(f"{target}: cannot be written: {_why(error, parent)}") from error
 
 
 def _to_disk(part: Path) -> None:

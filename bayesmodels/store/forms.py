@@ -89,9 +89,9 @@ def _is_stored(value: Any) -> bool:
 
 def _entries(kind: type) -> dict[str, Entry]:
     """Return the fields of a class and how each is written."""
-    made_by = getattr(kind, "_from_file", None)
-    given = inspect.signature(made_by).parameters.values() if made_by else ()
-    named = {p.name: p.annotation for p in given if p.kind is not p.VAR_KEYWORD}
+    constructor = getattr(kind, "_from_file", None)
+    parameters = inspect.signature(constructor).parameters.values() if constructor else ()
+    named = {p.name: p.annotation for p in parameters if p.kind is not p.VAR_KEYWORD}
     if not named:
         fields: Any = dataclasses.fields(kind)
         named = {field.name: field.type for field in fields if field.metadata.get("stored", True)}
@@ -107,7 +107,7 @@ def _entry(kind: type, text: str) -> Entry:  # noqa: PLR0911 - a table
     if text.startswith("dict[str, "):
         return _parts(_entry(kind, text[len("dict[str, ") : -1]))
     if text.startswith("tuple["):
-        return entries.many(_entry(kind, text[len("tuple[") : -len(", ...]")]))
+        return entries.list_of(_entry(kind, text[len("tuple[") : -len(", ...]")]))
     if text == "Any":
         return _part(lambda: kinds("belief", "statistic"))
     meant: Any = vars(sys.modules[kind.__module__]).get(text)
@@ -144,7 +144,7 @@ def _parts(one: Entry) -> Entry:
             for each in listed
         ):
             refuse(f"its {name} must be pairs of a name and a part")
-        result = {own: one.read(each, own) for own, each in listed}
+        result = {key: one.read(each, key) for key, each in listed}
         if len(result) < len(listed):
             refuse(f"its {name} name a part twice")
         return result
@@ -154,7 +154,7 @@ def _parts(one: Entry) -> Entry:
 
 def written(value: Any) -> dict[str, Any]:
     """Return a value as entries of a file."""
-    own = {}
+    fields = {}
     for name, entry in _entries(type(value)).items():
         field = getattr(value, name)
         if callable(field):
@@ -162,30 +162,30 @@ def written(value: Any) -> dict[str, Any]:
                 f"{name}: a function has no form as a file; name the columns, or update the belief "
                 "with rows, which then are known."
             )
-        own[name] = entry.write(field)
-    return {"kind": type(value).__name__, "fields": own}
+        fields[name] = entry.write(field)
+    return {"kind": type(value).__name__, "fields": fields}
 
 
 def built(value: Any, wanted: dict[str, type], name: str = "value") -> Any:
     """Return the value of such entries, of one of the wanted classes, made by its constructor."""
     if not isinstance(value, dict) or value.keys() != {"kind", "fields"}:
         refuse(f"its {name} must have the entries kind and fields")
-    kind, given = value["kind"], value["fields"]
+    kind, content = value["kind"], value["fields"]
     if not isinstance(kind, str) or kind not in wanted:
         refuse(f"its kind must be one of {', '.join(sorted(wanted))}; got {shown(kind)}")
     home: Any = wanted[kind]
     fields = _entries(home)
-    if not isinstance(given, dict) or given.keys() != fields.keys():
+    if not isinstance(content, dict) or content.keys() != fields.keys():
         refuse(f"a {kind} must have the fields {sorted(fields)}")
-    own = {field: entry.read(given[field], field) for field, entry in fields.items()}
+    args = {field: entry.read(content[field], field) for field, entry in fields.items()}
     try:
-        if made_by := getattr(home, "_from_file", None):
-            made = made_by(**own)
+        if constructor := getattr(home, "_from_file", None):
+            result = constructor(**args)
         else:  # whose mean is the field `location`, since its method is called mean
-            made = home(**{"mean" if x == "location" else x: field for x, field in own.items()})
+            result = home(**{"mean" if name == "location" else name: x for name, x in args.items()})
     except (TypeError, AttributeError, LookupError, ArithmeticError, MemoryError) as error:
         refuse(f"holds what no {kind} can be ({error})")
-    for field, read in own.items():
-        if not values.same(getattr(made, field), read):
+    for field, read in args.items():
+        if not values.same(getattr(result, field), read):
             refuse(f"its {field} is not what a {kind} of such fields has")
-    return made
+    return result

@@ -171,19 +171,19 @@ def _level(most: float | None) -> float:
     return part if most is None else min(part, most)
 
 
-def _passed[Found: Judgement](
-    found: Found, level: float, table: pd.DataFrame | None = None, more: str = ""
-) -> Found:
+def _passed[Judged: Judgement](
+    judged: Judged, level: float, table: pd.DataFrame | None = None, more: str = ""
+) -> Judged:
     """Return a finding that agrees; note any, and raise the others in full."""
     __tracebackhide__ = True
     if OPEN:
-        OPEN[-1].entries.append(entry(OPEN[-1].test, found) | {"level": level})
-    if found.outcome == "agree":
-        return found
+        OPEN[-1].entries.append(entry(OPEN[-1].test, judged) | {"level": level})
+    if judged.outcome == "agree":
+        return judged
     from bayesmodels.report.page import MOST_FINDINGS as MOST
 
-    further = unsaid(found.sentence(), found.findings)
-    said = [found.sentence(), *(f"- {finding}" for finding in further[:MOST])]
+    further = unsaid(judged.sentence(), judged.findings)
+    said = [judged.sentence(), *(f"- {finding}" for finding in further[:MOST])]
     if (left := len(further) - MOST) > 0:
         said.append(f"And {left:,} more findings.")
     if table is not None:

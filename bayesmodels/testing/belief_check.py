@@ -49,7 +49,7 @@ LEVEL = 1e-4
 """Chance of a false alarm, small beside that of a verdict on draws."""
 
 _DRAWS, _FEWEST, _NUMBERS = 20_000, 500, 400_000  # the more scalars, the fewer draws
-_SOME, _FEW_NUMBERS = 4000, 200_000  # of them, for what takes longer
+_SUBSET, _SUBSET_NUMBERS = 4000, 200_000  # of them, for what takes longer
 _POINTS, _ROWS = 10, 5  # at which densities are compared
 _SETS, _LEAST_ROWS, _MOST_ROWS = 100, 200, 2000  # new data, and rows in each
 _TIES = 0.01  # part of draws
@@ -151,7 +151,7 @@ class _Check:
         self.law = prior.update(data)
         self.size = max(1, sum(x[0].size for x in self.law.sample(1, rng).values()))
         self.number = int(np.clip(_NUMBERS // self.size, _FEWEST, _DRAWS))
-        self.some = int(np.clip(_FEW_NUMBERS // self.size, _FEWEST, _SOME))
+        self.subset = int(np.clip(_SUBSET_NUMBERS // self.size, _FEWEST, _SUBSET))
         self.draws = self.law.sample(3 * self.number, rng)
         self.rows = not isinstance(data, Statistic) and not weighted(data)
 
@@ -180,17 +180,17 @@ class _Check:
         after = self.law
         try:
             evidence = float(np.sum(self.prior.log_evidence(self.data)))
-            logs = [_whole(before.log_density(draws))]
+            logs = [_sum(before.log_density(draws))]
         except PriorError:  # it is improper; the posterior is the prior of the same rows once more
             before, after = after, after.update(self.data)
             evidence = float(np.sum(before.log_evidence(self.data)))
-            logs = [_whole(before.log_density(draws))]
+            logs = [_sum(before.log_density(draws))]
         try:
             likelihood = self.law.log_likelihood(draws, self.data)
         except DataError:  # sparse counts are not spread out
             return ""
-        logs += [total(likelihood), -np.full(_POINTS, evidence), -_whole(after.log_density(draws))]
-        bound = sum(_whole(belief.log_density_rounding(draws)) for belief in (before, after))
+        logs += [total(likelihood), -np.full(_POINTS, evidence), -_sum(after.log_density(draws))]
+        bound = sum(_sum(belief.log_density_rounding(draws)) for belief in (before, after))
         terms = total({name: np.abs(x) for name, x in likelihood.items()})
         with np.errstate(invalid="ignore"):
             gap = np.abs(np.sum(logs, axis=0))
@@ -207,7 +207,7 @@ class _Check:
             mode = self.law.mode()
         except (ModeError, PriorError):
             return ""
-        some = {name: x[: self.some] for name, x in self.draws.items()}
+        subset = {name: x[: self.subset] for name, x in self.draws.items()}
         with np.errstate(all="ignore"):
             top = np.asarray(self.law.log_density(mode))
             if np.isnan(top).any():
@@ -216,7 +216,7 @@ class _Check:
             for nearness in (0.0, 0.9, 0.999):
                 near = {
                     name: x if name in levels(self.law) else x + nearness * (mode[name] - x)
-                    for name, x in some.items()
+                    for name, x in subset.items()
                 }
                 above = np.nanmax(np.asarray(self.law.log_density(near)) - top - slack)
                 if above > 0:
@@ -226,8 +226,8 @@ class _Check:
     def _predictive(self) -> str:
         rows, law = readable(self.law, self.data), self.law.predictive()
         number = number_of_rows(rows)
-        few = {name: x[:_POINTS] for name, x in self.draws.items()}
-        slack = float(np.min(_whole(self.law.log_density_rounding(few))))  # as of what it divides
+        part = {name: x[:_POINTS] for name, x in self.draws.items()}
+        slack = float(np.min(_sum(self.law.log_density_rounding(part))))  # as of what it divides
         for at in np.unique(np.linspace(0, number - 1, min(_ROWS, number)).astype(int)).tolist():
             row = rows_at(rows, slice(at, at + 1))
             ((x, _),) = self.law.observed(row).values()
@@ -244,7 +244,7 @@ class _Check:
 
     def _laws(self) -> Iterator[tuple[str, str]]:
         """Judge `sample` by the log density, and `marginals` by what has been judged."""
-        proved = self._alone()
+        proved = self._by_density()
         if proved:
             yield "marginals", proved
         p, z, what = (1.0, 0.0, "") if levels(self.law) else self._moved()
@@ -252,7 +252,7 @@ class _Check:
             said = "moved such that draws of the log density stay draws of it, they change"
             yield "sample", f"Draws are of another law: {said} ({what}: {z:.1f} standard errors)."
         elif not proved and not self._tied():
-            drawn = {name: x[None, : self.some] for name, x in self.draws.items()}
+            drawn = {name: x[None, : self.subset] for name, x in self.draws.items()}
             tests = one_sample_tests(self.law, drawn, self.rng, joint=False)
             wrong = significant(tests, self.level)
             if wrong and proved is not None:
@@ -264,34 +264,34 @@ class _Check:
     def _moved(self) -> tuple[float, float, str]:
         x, to = proposed(self.draws)
         with np.errstate(all="ignore"):
-            gain = _whole(self.law.log_density(to)) - _whole(self.law.log_density(x))
+            gain = _sum(self.law.log_density(to)) - _sum(self.law.log_density(x))
         return largest_change(self.law, x, to, gain, self.rng)
 
     def _tied(self) -> bool:
         """Say whether draws of a continuous law are the same number, so near are they to an end."""
         if levels(self.law):
             return False
-        every = np.sort(flat(self.draws)[: self.some], axis=0)
+        every = np.sort(flat(self.draws)[: self.subset], axis=0)
         return bool(((np.diff(every, axis=0) == 0).mean(0) > _TIES).any())
 
-    def _alone(self) -> str | None:
+    def _by_density(self) -> str | None:
         """Compare densities of the only variable, if it is nominal or a scalar; None of others."""
         if len(self.law.dims) > 1:
             return None
         ((name, law),) = self.law.marginals().items()
         if levels(self.law):
             points = configurations(self.law)
-            own = np.exp([float(self.law.log_density(point)) for point in points])
-            gap, slack = np.abs(np.ravel(law.mean()) - own), np.array(_NEAR)
+            density = np.exp([float(self.law.log_density(point)) for point in points])
+            gap, slack = np.abs(np.ravel(law.mean()) - density), np.array(_NEAR)
         else:
-            some = {name: self.draws[name][:_POINTS]}
-            own = np.asarray(self.law.log_density(some))
-            if own.shape != some[name].shape:
+            subset = {name: self.draws[name][:_POINTS]}
+            density = np.asarray(self.law.log_density(subset))
+            if density.shape != subset[name].shape:
                 return None
             with np.errstate(all="ignore"):  # at the border densities may be infinite
-                gap = np.abs(law.logpdf(some[name]) - own)
-                slack = self.law.log_density_rounding(some) + _NEAR * (1 + np.abs(own))
-            gap = np.where(np.isfinite(own), gap, 0.0)
+                gap = np.abs(law.logpdf(subset[name]) - density)
+                slack = self.law.log_density_rounding(subset) + _NEAR * (1 + np.abs(density))
+            gap = np.where(np.isfinite(density), gap, 0.0)
         what = "probabilities" if levels(self.law) else "log density"
         if (gap <= slack).all():
             return ""
@@ -307,11 +307,11 @@ class _Check:
             if getattr(read, "__func__", None) is shared:
                 continue
             try:
-                own, right = read(), shared(self.law)
+                stated, right = read(), shared(self.law)
             except PriorError:
                 continue
             for name, marginal in self.law.marginals().items():
-                one, other = np.asarray(own[name]), np.asarray(right[name])
+                one, other = np.asarray(stated[name]), np.asarray(right[name])
                 width = (
                     np.abs(other) if verb == "var" else marginal.isf(0.055) - marginal.ppf(0.055)
                 )
@@ -354,7 +354,7 @@ class _Check:
         )
 
 
-def _whole(value: Any) -> Array:
+def _sum(value: Any) -> Array:
     """Return one log density a draw, of separate problems that of all together."""
     result = np.asarray(value)
     return result.reshape(len(result), -1).sum(-1)

@@ -44,8 +44,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Check the options before any test runs."""
-    given = config.getoption(_BUDGET)
-    stated = given if given is not None else config.getini("false_alarms") or FALSE_ALARMS
+    option = config.getoption(_BUDGET)
+    stated = option if option is not None else config.getini("false_alarms") or FALSE_ALARMS
     try:
         budget = float(stated)
     except ValueError:

@@ -18,18 +18,18 @@ SCHEMA = Path(__file__).with_name("verdicts.schema.json")
 _MEASURED = ("level", "largest", "largest_z", "smallest_ess", "largest_r_hat")
 
 
-def entry(name: str, found: Judgement) -> dict[str, Any]:
+def entry(name: str, judgement: Judgement) -> dict[str, Any]:
     """Return a finding as plain values; None where something was not measured, or is no number."""
     from bayesmodels.belief.protocol import Measured
 
-    measured = found.measured() if isinstance(found, Measured) else {}
+    measured = judgement.measured() if isinstance(judgement, Measured) else {}
     known = {key: _plain(measured.get(key)) for key in _MEASURED}
     return {
         "test": name,
-        "kind": type(found).__name__,
-        "outcome": found.outcome,
-        "sentence": found.sentence(),
-        "findings": list(found.findings),
+        "kind": type(judgement).__name__,
+        "outcome": judgement.outcome,
+        "sentence": judgement.sentence(),
+        "findings": list(judgement.findings),
         **known,
     }
 
@@ -64,11 +64,11 @@ def in_short(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> s
     return f"{said} Right ones are called wrong in at most {100 * false_alarms:g} % of runs."
 
 
-def row(found: dict[str, Any]) -> tuple[str, str, str, str]:
+def row(values: dict[str, Any]) -> tuple[str, str, str, str]:
     """Return outcome, largest discrepancy, effective draws and level as they are shown."""
-    z, ess, level = found["largest_z"], found["smallest_ess"], found["level"]
+    z, ess, level = values["largest_z"], values["smallest_ess"], values["level"]
     return (
-        found["outcome"],
+        values["outcome"],
         "" if z is None else f"{abs(z):.1f}",
         "" if ess is None else f"{ess:,.0f}",
         "" if level is None else f"{level:.1e}",

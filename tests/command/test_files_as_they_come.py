@@ -280,7 +280,9 @@ def outcome(path, row):
     asked = cli.report.make_context("report", [model, str(path), *options]).params
     parts = ("by", "freq", "success", "formula", "drop_missing")
     parts += ("target", "features", "trials", "exposure", "observed", *cli._READING)
-    prior, data, _, reading = cli._given(model, path, {}, {part: asked[part] for part in parts})
+    prior, data, _, reading = cli._belief_and_data(
+        model, path, {}, {part: asked[part] for part in parts}
+    )
     posterior = prior if model.endswith("mixture") and not asked["target"] else prior.update(data)
     labels = {name: [*map(str, own)] for name, own in dict(posterior.coords).items()}
     return posterior.mean(), labels, " ".join(": ".join(fact) for fact in reading.facts())
