@@ -31,7 +31,7 @@ DIGITS = float(-np.log10(np.finfo(float).eps / 2))
 
 
 def none_lost(self: Any, statistic: Any) -> float:
-    """Return about how many digits are lost: none, of counts and of moments about the mean."""
+    """Return 0, the digits lost in counts and in moments about the mean."""
     del self, statistic
     return 0.0
 

@@ -1,9 +1,9 @@
 """A belief is data that were seen: what all statistics and conjugate beliefs do alike.
 
 The prior of a conjugate model is the statistic of rows that nobody observed (pseudo-data). So it
-meets a statistic as two statistics meet: their batches are joined, and what was seen is added up.
-How it is added, taken out and weighed, a model's file says; that the labels fit, and what is kept,
-is said here.
+is added to a statistic as two statistics are added: their batches are joined, their numbers summed.
+A model's file says how numbers are added, subtracted and weighted; this file checks labels and
+passes on the other fields.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Discountable(Protocol):
 
 
 def joined(one: Batched, other: Batched) -> Coords:
-    """Return the labels of the batch in which two statistics meet, or a belief and a statistic.
+    """Return the labels of the joint batch of two statistics, or of a belief and a statistic.
 
-    What their numbers are of, beside the batch, must be the same.
+    Their events (categories or features) must be the same.
     """
     _same_events(one, other)
     return labels.joined(*one.batch_axes, *other.batch_axes)
@@ -78,7 +78,7 @@ _NO_EVENT = "", None
 
 
 def rows_of(belief: Batched, coords: Coords, shape: tuple[int, ...]) -> Coords:
-    """Return the labels of a batch of rows: where these have none, their places are a belief's."""
+    """Return the labels of a batch of rows; without labels of their own, those of the belief."""
     if coords or not shape:
         return coords
     axes, inner = belief.batch_axes
@@ -97,7 +97,7 @@ batch_axes = property(_batch_axes)
 
 
 def batch_axes_of(field: str, *event: str, inner: int = 0) -> Any:
-    """Return the same property where a field has `inner` axes more, or coords those of `event`."""
+    """Return a property `batch_axes`: axes of a field less `inner` ones, coords less `event`."""
     end = -inner or None
 
     def axes(self: Any) -> tuple[Coords, tuple[int, ...]]:
@@ -109,7 +109,7 @@ def batch_axes_of(field: str, *event: str, inner: int = 0) -> Any:
 
 
 def _features(self: Any) -> tuple[str, labels.Labels]:
-    """Return what numbers are of, beside the batch: features, by name if they have names."""
+    """Return the event of the numbers: features, by name if they have names."""
     return "features", self.features
 
 
@@ -117,13 +117,13 @@ features = property(_features)
 
 
 def need_rows(n: Any) -> None:
-    """Refuse numbers of rows that allow of no maximum-likelihood estimate."""
+    """Refuse a maximum-likelihood estimate from no rows."""
     if (n == 0).any():
         raise DataError("data: the maximum-likelihood estimate needs at least one row; got none.")
 
 
 def ratio(part: Any, total: Any, otherwise: Any) -> Any:
-    """Return part / whole, and what there is otherwise where the whole is 0."""
+    """Return part / total, and `otherwise` where the total is 0."""
     shape = np.broadcast_shapes(np.shape(part), np.shape(total))
     filled = np.broadcast_to(otherwise, shape).astype(float)
     return np.divide(part, total, out=filled, where=total > 0)
@@ -140,7 +140,7 @@ def dims(*variables: str) -> Any:
 
 
 def replace(statistic: Any, coords: Coords, *fields: Any) -> Any:
-    """Return a statistic of the same kind; fields behind `coords` are the same."""
+    """Return a statistic with these fields and coords, and its other fields unchanged."""
     kind = type(statistic)
     behind = kind.__match_args__[len(fields) + 1 :]
     return parameters.build(kind, *fields, coords, *(getattr(statistic, name) for name in behind))

@@ -28,7 +28,7 @@ def tree_of(
     stats: dict[str, NDArray[Any]],
     rng: np.random.Generator,
 ) -> xr.DataTree:
-    """Return draws with all groups that follow from them.
+    """Return a tree of posterior draws, prior and predictive draws, log densities and data.
 
     Draws and statistics of the sampler have the axes (chain, draw, ...); `after` is any belief with
     the axes that the data give. From `rng` come prior and predictive draws.
@@ -84,7 +84,7 @@ def statistic_of(prior: Any, data: Any) -> Any:
 
 
 def with_data_axes(prior: Any, data: Any, statistic: Any) -> Belief:
-    """Return the prior with the axes that the data give."""
+    """Return the prior with the batch axes and labels of the data."""
     return prior.met(data) if statistic is None else prior.update(statistic.without_rows())
 
 

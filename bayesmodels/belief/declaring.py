@@ -54,7 +54,7 @@ class Names:
         return dict(zip(self.axes(coords), coords.values(), strict=True))
 
     def labelled(self, coords: Coords) -> tuple[str, ...]:
-        """Let the current PyMC model know labelled axes; return their new names."""
+        """Add labelled axes to the current PyMC model; return their new names."""
         import pymc as pm
 
         model = cast("pm.Model", pm.modelcontext(None))
@@ -121,7 +121,7 @@ def check_declarable(data: Any, likelihood: str) -> None:
 
 
 def prior_and_statistic(belief: Any, data: Any, likelihood: str) -> tuple[Any, Any]:
-    """Return a prior with the axes of data that can be declared so, and their statistic."""
+    """Return the prior with the data's axes, and their statistic; refuse what can't be declared."""
     check_declarable(data, likelihood)
     s = belief.statistic(data)
     return belief.update(s.without_rows()), s

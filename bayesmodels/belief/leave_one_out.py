@@ -35,7 +35,7 @@ def leave_rows_out(belief: Any, data: Any, statistic: Any) -> RowsLeftOut:
 
 
 def by_evidence(belief: Any, data: Any, statistic: Any) -> RowsLeftOut:
-    """Return the evidence of each row beside the rest, whose statistic is all but the row's."""
+    """Return the log evidence of each row under the posterior of the others, by subtraction."""
     rows = readable(belief, data)
     result: list[Any] = []
     lost: list[bool] = []

@@ -94,7 +94,7 @@ def judged(
 
 
 def frame(title: str, *parts: Markup, colour: str = "#888888") -> str:
-    """Return pieces under a title, as one."""
+    """Return pieces of HTML in one frame with a title."""
     head = Markup('<div style="font-weight: bold; font-size: 1.1em">{}</div>').format(title)
     return str(_FRAME.format(colour=colour, parts=Markup().join([head, *parts])))
 

@@ -266,7 +266,7 @@ def halves_of_symmetric(belief: Readable) -> tuple[list[str], list[str]]:
 
 
 def numbers(belief: Readable, draws: Any) -> dict[str, NDArray[Any]]:
-    """Return draws as `marginals` speak of them: finite variables as indicators, else as is.
+    """Return draws in the form of `marginals`: finite variables as indicators, others as is.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from bayesmodels.input.wrappers import (
 
 
 def readable(model: Any, data: Any) -> Any:
-    """Return the data such that single rows can be taken, which know all groups."""
+    """Return the data in containers from which rows can be taken, with all groups listed."""
     if isinstance(data, Grouped):
         groups = next(iter(model.coords.values()))
         return replace(data, rows=readable(model, data.rows), groups=groups)

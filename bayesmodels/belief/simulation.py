@@ -40,7 +40,7 @@ class Simulated:
 
 
 def of_rows(model: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
-    """Draw rows that the model's own `replicate` gives new values."""
+    """Draw new values of rows by the model's own `replicate`."""
     (new,) = model.replicate(parameters, design, rng).values()
     return of_data(model, replaced(model, design, new[0]))
 
@@ -48,14 +48,14 @@ def of_rows(model: Any, design: Any, parameters: Draws, rng: np.random.Generator
 def of_targets(
     self: Any, design: Any, parameters: Draws, rng: np.random.Generator | int | None = None
 ) -> Simulated:
-    """Draw targets of the same predictors: the method of a regression."""
+    """Draw new targets of the same predictors; a regression binds it as `simulated`."""
     rows = checked.paired(design)
     (new,) = self.replicate(parameters, design, rng).values()
     return of_data(self, replace(rows, target=_in_form_of(self, rows.target, new[0])))
 
 
 def of_data(model: Any, data: Any) -> Simulated:
-    """Return data that are known, as if they had been drawn here."""
+    """Return data as `Simulated`, whatever drew them."""
     return Simulated(
         statistic_of(model, data),
         lambda draws: total(model.log_likelihood(draws, data)),
@@ -64,7 +64,7 @@ def of_data(model: Any, data: Any) -> Simulated:
 
 
 def replaced(belief: Any, rows: Any, *new: Any) -> Any:
-    """Return rows with other values, and whatever of a row goes with them, in the same wrappers."""
+    """Return rows with new values in the same wrappers, groups and exposures."""
     if isinstance(rows, (Grouped, Split)):
         return replace(rows, rows=replaced(belief, rows.rows, *new))
     if type(rows) in PER_ROW:
@@ -74,7 +74,7 @@ def replaced(belief: Any, rows: Any, *new: Any) -> Any:
 
 
 def _in_form_of(belief: Any, values: Any, new: Any, *others: Any) -> Any:
-    """Return new values as counts if the old ones are; by their labels, if they have any."""
+    """Return new values in the old ones' form: as counts, labels or plain numbers."""
     if (names := PER_ROW.get(type(values))) is not None:
         return replace(values, **dict(zip(names, (new, *others), strict=False)))
     labels = belief.value_labels if isinstance(belief, Nominal) else None

@@ -50,7 +50,7 @@ def fill(value: Any, **fields: Any) -> None:
 
 
 def restore(self: Any, state: dict[str, Any]) -> None:
-    """Take up a pickled state; without this, arrays would come back writeable."""
+    """Restore a pickled state with read-only arrays."""
     fill(self, **state)
 
 

@@ -61,7 +61,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Entry:
-    """A model that can be asked for by name: what it answers, its prior, and what data it takes.
+    """A model of the command line: its name, questions, prior and data.
 
     Parameters of the prior stand with what they are by default, None where that is read off the
     data; `words` say what else is to be said of it. `build` makes prior and data of a frame, with
@@ -124,7 +124,7 @@ def from_frame(name: str, frame: Any, columns: Columns, prior: Prior) -> tuple[B
 
 
 def check_columns(e: Entry, frame: Any, columns: Columns) -> None:
-    """Refuse columns that are not there, or that the model has no use for."""
+    """Refuse columns that the table lacks or the model does not use."""
     asked = vars(columns)
     features = list(columns.features or ())
     for option, chosen in asked.items():
@@ -159,7 +159,7 @@ def prior_in_words(name: str, prior: Prior) -> str:
 
 
 def _where(column: Any, bad: Any) -> str:
-    """Say where the first bad cell of a column is, as one finds it in the file."""
+    """Say in words where in the file the first bad cell of a column is."""
     return f"row {int(column.index[np.argmax(bad)]) + 1} below the heading"
 
 
@@ -172,7 +172,7 @@ _NO_NUMBER = "it holds text"
 
 
 def _refuse(column: Any, name: str, what: str, bad: Any, way: str = "") -> None:
-    """Refuse a column for what its first bad cell holds, or for its kind, if it has cells such."""
+    """Raise an error about a column that states its first bad cell."""
     if _nominal(column):
         result = "it holds categories"
     else:
@@ -273,7 +273,7 @@ def target_and_features(frame: Any, columns: Columns) -> tuple[str, list[str]]:
 
 
 def _nonempty(names: Sequence[str]) -> Sequence[str]:
-    """Return the names of features, of which there is one or more."""
+    """Return the names of features; refuse an empty list."""
     if not names:
         raise DataError("--features: the table has no column left for them; add one to it.")
     return names
@@ -422,7 +422,7 @@ def _normal(mean: Any, variance: Any, prior: Prior, coords: Any = None) -> Norma
 
 
 def _expecting(variance: Any, shape: float) -> Any:
-    """Return the scale of an inverse-gamma law with this mean, if it has a mean."""
+    """Return the scale of an inverse-gamma law with this mean, as if its shape were at least 1.5."""
     return variance * max(shape - 1, 0.5)
 
 
@@ -460,9 +460,9 @@ def _mixture(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
 
 
 def _blocks(frame: Any, names: Sequence[str], prior: Prior) -> dict[str, Any]:
-    """Return beliefs about columns: bits together, numbers together, categories each alone.
+    """Return beliefs about columns: one block of bits, one of numbers, one a categorical column.
 
-    What stands together has a name of its own, which is that of no column.
+    The names of the first two blocks are those of no column.
     """
     kinds = {name: frame[name].dtype.kind for name in _nonempty(names)}
     bits = [name for name in names if kinds[name] == "b"]

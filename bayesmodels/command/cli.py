@@ -354,7 +354,7 @@ _CHECKED = ("model", "data", "verdict", "identity", "worst", "ESS")
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    """Return what is shown of a validated example, in the columns `_CHECKED`."""
+    """Return the cells of a validated example in the columns `_CHECKED`."""
     identity = "holds" if row["identity_holds"] else "FAILS"
     texts = row["model"], row["dataset"], row["outcome"], identity
     return (*texts, _worst(row), f"{row['smallest_ess']:.0f}")
@@ -585,7 +585,7 @@ def _file(html: Path | None) -> dict[str, str]:
 
 
 def _print_posterior(posterior: Any, reason: str, prob: float) -> None:
-    """Print what is known in closed form; or by integration, and why there is no closed form."""
+    """Print a closed form; or integrals, and why there is no closed form."""
     from bayesmodels.belief.protocol import Integrated
     from bayesmodels.errors import PriorError
     from bayesmodels.report.integration import errors_of, off
@@ -655,7 +655,7 @@ def _print_compared(table: Any) -> None:
 
 
 def _as_values(posterior: Any, reason: str, prob: float) -> dict[str, Any]:
-    """Return a closed form, or what was integrated, as plain values, for JSON."""
+    """Return a closed form or integrals as plain values for JSON."""
     from bayesmodels.belief.protocol import Integrated
     from bayesmodels.belief.reading import summary_or_intervals
     from bayesmodels.errors import PriorError
@@ -683,7 +683,7 @@ def _as_values(posterior: Any, reason: str, prob: float) -> dict[str, Any]:
 
 
 def _decision(belief: Any, data: Any, by: str | None, **how: Any) -> Any:
-    """Return what is decided between groups, before anything that takes long."""
+    """Return the decision between groups; called first, so that bad input fails at once."""
     from bayesmodels.belief.protocol import Conjugate
     from bayesmodels.decisions.decision import decide
     from bayesmodels.report.answer import grouped
@@ -700,7 +700,7 @@ def _decision(belief: Any, data: Any, by: str | None, **how: Any) -> Any:
 
 
 def _worst(row: dict[str, Any]) -> str:
-    """Say the largest discrepancy; of an approximation the largest error, which is no verdict."""
+    """Return the largest discrepancy as text; of an approximation the largest error."""
     if row["largest_z"] is None:
         return f"off {row['largest_error']:.2f} sd"
     return f"{row['largest_z']:+.1f} se"
@@ -709,7 +709,7 @@ def _worst(row: dict[str, Any]) -> str:
 def _belief_and_data(
     model: str, file: Path | None, prior: dict[str, float], columns: dict[str, Any]
 ) -> tuple[Any, Any, str, Reading | None]:
-    """Return belief and data, where they come from in words, and what was read of a file."""
+    """Return belief, data, a sentence on their source, and how the file was read, if any."""
     from bayesmodels.command import catalog, preparation
     from bayesmodels.errors import DataError, PriorError
     from bayesmodels.report.was_read import Reading
@@ -752,7 +752,7 @@ def _read(file: Path, **reading: Any) -> Any:
 
 
 def _print_reading(reading: Reading | None, most: int | None = None) -> None:
-    """Print what was read of a file, if one was, and of its columns at most so many."""
+    """Print how a file was read, if any, and its columns, at most so many."""
     from bayesmodels.report.was_read import TITLE
 
     if reading is None:
@@ -792,7 +792,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _refuse_unused(names: Iterable[str], why: str) -> None:
-    """Refuse options that were given, though they have no use without another one."""
+    """Refuse options on the command line that need another option."""
     ctx = click.get_current_context()
     for name in names:
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:

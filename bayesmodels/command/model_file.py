@@ -73,7 +73,7 @@ def _run(path: Path) -> ModuleType:
 
 
 def _called(value: Any, target: str, path: Path) -> Any:
-    """Call what takes no arguments."""
+    """Return the result of a function without arguments, and any other value as it is."""
     if not callable(value) or isinstance(value, type) or is_pymc(value):
         return value
     needed = [p for p in signature(value).parameters.values() if p.default is Parameter.empty]

@@ -112,7 +112,7 @@ def _check(
     success: str | None,
     formula: str | None,
 ) -> None:
-    """Refuse what the model has no use for, and columns that are not there or stand twice."""
+    """Refuse options that the model does not use, and columns that are missing or named twice."""
     for part, value in {"success": success, "formula": formula}.items():
         if value is not None and part not in e.uses.split():
             raise DataError(f"--{part}: {e.name} has no use for it; leave it out.")
@@ -169,7 +169,7 @@ def as_options(sentence: str) -> str:
 
 
 def _telling(frame: Any, others: set[str | None], notes: list[str]) -> list[str] | None:
-    """Return features without dates, numbers of rows, and text that is another in most rows.
+    """Return the features, without dates, row numbers, and text that differs in most rows.
 
     None if that are all columns but the others.
     """
@@ -203,7 +203,7 @@ def _tells_nothing(frame: Any, name: str) -> str:
 
 
 def _was_read(frame: Any, part: str) -> Mapping[str, Any]:
-    """Return what reading a file found of its columns."""
+    """Return one part of the record of how a file's columns were read."""
     read: Mapping[str, Mapping[str, Any]] = frame.attrs.get("read", {})
     return read.get(part, {})
 
@@ -222,7 +222,7 @@ def _as_written(
     success: str | None,
     formula: str | None,
 ) -> Any:
-    """Return a frame whose labels are as they stand in the file; refuse what should be numbers.
+    """Return a frame with labels as the file writes them; refuse text where numbers are needed.
 
     Labels are groups, classes and what `success` is about. Other columns that the model uses must
     not be dates, or such in which it can't be told what the numbers are.
@@ -405,6 +405,6 @@ def _text(column: Any) -> bool:
 
 
 def _reference(levels: Mapping[str, Any]) -> list[str]:
-    """Say which levels have no indicator."""
+    """Return a sentence on the levels without indicator."""
     names = ", ".join(f"{name}[{level}]" for name, level in levels.items())
     return [f"Text is coded by indicators; the reference is {names}."] if levels else []

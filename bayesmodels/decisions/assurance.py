@@ -117,13 +117,13 @@ def assurance(
 
 
 def _simulated(hits: Array) -> tuple[float, float, bool]:
-    """Return how often, and a standard error that is not zero where all are alike."""
+    """Return a proportion and its standard error, which is positive at 0 and 1 too."""
     p, n = float(hits.mean()), len(hits)
     return p, float(np.sqrt(max(p * (1 - p), 1 / n) / n)), False
 
 
 def _every(design: Any, size: int, most: int) -> tuple[Any, Any] | None:
-    """Return all numbers of events and their probabilities; None if they can't be gone through."""
+    """Return all numbers of events and their probabilities; None if they are too many."""
     if not isinstance(design, Counted):
         return None
     law = design.predictive(size)

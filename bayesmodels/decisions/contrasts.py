@@ -48,7 +48,7 @@ _NEAR = 1e-15  # of the width of a bracket
 
 
 def check_range(kind: Kind, low: float, high: float) -> None:
-    """Refuse ratios of what may be negative, and odds of what is no probability."""
+    """Refuse ratios of quantities that may be negative, and odds of others than probabilities."""
     if kind != "difference" and low < 0:
         raise DataError(
             f"{kind}: the quantities must be positive; here one may be {low:.3g}. Use "

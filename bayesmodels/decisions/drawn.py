@@ -16,10 +16,10 @@ from bayesmodels.numerics.ess import effective_draws
 
 
 class DrawnContrast(EmpiricalLaw):
-    """The law of a contrast that draws stand for."""
+    """The empirical law of the draws of a contrast."""
 
     def sf(self, t: Any) -> Array:
-        """Return the part of the draws beyond t."""
+        """Return the share of the draws above t."""
         return 1 - self.cdf(t)
 
     def interval(self, prob: float = 0.89) -> tuple[float, float]:
@@ -42,11 +42,11 @@ class Drawn:
         return np.ravel(self.law.mean())
 
     def std(self) -> Array:
-        """Return standard deviations, likewise."""
+        """Return standard deviations: exact ones, if the law of each is known."""
         return np.ravel(self.law.std())
 
     def interval(self, prob: float) -> tuple[Array, Array]:
-        """Return the ends of equal-tailed intervals, likewise."""
+        """Return the ends of equal-tailed intervals: exact ones, if the law of each is known."""
         tail = (1 - prob) / 2
         return np.ravel(self.law.ppf(tail)), np.ravel(self.law.isf(tail))
 
@@ -55,7 +55,7 @@ class Drawn:
         return _averages(np.moveaxis(self._winners(largest=largest), -1, 0))
 
     def ties(self, *, largest: bool) -> float:
-        """Return in which part of the draws several are best, and share in it."""
+        """Return the share of the draws in which several tie for best."""
         return float((self._winners(largest=largest).max(-1) < 1).mean())
 
     def _winners(self, *, largest: bool) -> Array:
@@ -65,7 +65,7 @@ class Drawn:
         return winners / winners.sum(-1, keepdims=True)
 
     def order(self) -> tuple[Array, Array]:
-        """Return how probable it is that one exceeds another, rows over columns; and errors.
+        """Return P(row > column) for all pairs, and errors.
 
         Where differences have no closed form, that is how often one does.
         """
@@ -115,7 +115,7 @@ class Drawn:
 def _averages(values: Array) -> tuple[Array, Array]:
     """Return averages over chains and draws, the last two axes, and their standard errors.
 
-    What is the same in all draws is known to one in their number.
+    The error of an average of n equal draws is that of a deviation of 1 / n.
     """
     x = values.astype(float)
     number = effective_draws(x).number

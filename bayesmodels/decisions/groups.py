@@ -32,7 +32,7 @@ _GIVE = (
 
 
 class Groups(NamedTuple):
-    """Labels of the groups, the quantity's name, what is known of it jointly, and the posterior."""
+    """Labels of the groups, the quantity's name, its joint law or draws, and the posterior."""
 
     labels: tuple[Hashable, ...]
     quantity: str
@@ -41,7 +41,7 @@ class Groups(NamedTuple):
 
 
 def groups(posterior: Any, quantity: str | None, draws: int, rng: np.random.Generator) -> Groups:
-    """Return the groups of a posterior; those that depend on each other are drawn."""
+    """Return the groups of a posterior; dependent groups are represented by draws."""
     if isinstance(posterior, Readable):
         return _of_belief(posterior, quantity, draws, rng)
     laws = (Readable, DistributionFunction)
@@ -62,7 +62,7 @@ def groups(posterior: Any, quantity: str | None, draws: int, rng: np.random.Gene
 
 
 def _one(source: Any, label: str, quantity: str | None) -> tuple[str, Any]:
-    """Return the quantity's name and law, of a belief about one group, or a law as it is."""
+    """Return the name and the law of the quantity of one group, from a belief or a law."""
     name, law = "", source
     if isinstance(source, Readable):
         laws = source.marginals()

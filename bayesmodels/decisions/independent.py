@@ -45,11 +45,11 @@ class _Part:
         return np.array([self._at(k, owner).logpdf(x) for k in range(len(self.laws))])
 
     def logs(self, x: Array, owner: Any) -> Array:
-        """Return log probabilities of being worse than x, exact at both ends."""
+        """Return every law's log probability of being worse than x, exact at both ends."""
         return np.array([self._log(k, x, owner) for k in range(len(self.laws))])
 
     def _log(self, k: int, x: Array, owner: Any) -> Array:
-        """Return those of one law, from the smaller tail: a panel is on one side of its median."""
+        """Return one law's log probabilities of being worse than x, from the smaller tail."""
         lower = x[:, -1] <= self._medians[k][owner[:, 0]]
         tail = np.empty_like(x)
         for rows, verb in ((lower, "cdf"), (~lower, "sf")):
@@ -99,7 +99,7 @@ class Independent:
         return low, high
 
     def best(self, *, largest: bool) -> tuple[Array, Array]:
-        """Return how probable it is that each is best, and how far off that may be."""
+        """Return P(best) of each, and bounds on the errors."""
         result, off = self._integral(_best, "best", largest=largest)
         gap = np.abs(result.sum(0) - 1)
         if not (gap <= _ROUGH).all():
@@ -110,7 +110,7 @@ class Independent:
         return result, np.maximum(off, gap)
 
     def order(self) -> tuple[Array, Array]:
-        """Return how probable it is that one exceeds another, rows over columns; and errors."""
+        """Return P(row > column) for all pairs, and errors."""
         result, off = np.zeros((2, len(self.laws), len(self.laws)))  # nothing exceeds itself
         for i, j in combinations(range(len(self.laws)), 2):
             pair = Independent([self.laws[i], self.laws[j]]).best(largest=True)
@@ -127,7 +127,7 @@ class Independent:
         return Contrast(kind, self.laws[a], self.laws[b])
 
     def _integral(self, f: Integrand, what: str, *, largest: bool) -> tuple[Array, Array]:
-        """Return integrals over all parts of the line, and how far off they may be."""
+        """Return integrals over all parts of the line, and bounds on their errors."""
         result: Any = 0.0
         off: Any = 0.0
         for part in _parts(self.laws, largest=largest):
@@ -144,7 +144,7 @@ class Independent:
 
 
 def _parts(laws: list[Any], *, largest: bool) -> list[_Part]:
-    """Return the whole line; of shares its halves, each counted from its own end."""
+    """Return the line as one part; for probabilities two halves, each measured from its end."""
     turned = [mirrored(law) for law in laws]
     if any(law is None for law in turned):
         return [_Part(laws, largest=largest)]
@@ -162,7 +162,7 @@ def _loss(part: _Part, x: Array, owner: Any) -> Array:
 
 
 def _tails(f: Integrand, part: _Part, total: Array) -> tuple[Array, Array]:
-    """Return what integrals have beyond the last panels, where they are powers of x; and errors."""
+    """Return integrals beyond the last panels, by a power law of the integrand, and errors."""
     tail, off = np.zeros((2, *total.shape))
     for end in (part.ends[:, 0], np.nanmax(part.ends, -1)):
         size = np.log(np.abs(end))[:, None]

@@ -77,7 +77,7 @@ def expected_losses(
 def _each(
     posterior: Readable, quantity: str | None, of: Callable[[Independent], tuple[Array, Array]]
 ) -> Array:
-    """Return what is made of groups along the last axis, of so many problems at once."""
+    """Return `of` for the groups along the last axis, for blocks of problems."""
     laws = posterior.marginals()
     name = quantity or next(iter(laws))
     law: Any = laws[name]

@@ -17,8 +17,8 @@ from bayesmodels.numerics.laws import Countable, element
 def value_of_batch(posterior: Any, quantity: str, n: int, *, largest: bool) -> float:
     """Return by how much n more rows in each group lower the least expected loss, on average.
 
-    The posterior means that these will lead to have laws of their own; what the best of them is
-    expected to be better by than the group that is chosen now, is gained.
+    The posterior means after these rows are random now. The gain is how much the best of them is
+    expected to exceed that of the group chosen now.
     """
     beliefs = posterior.values() if isinstance(posterior, Mapping) else [posterior]
     laws = []
@@ -37,7 +37,7 @@ def value_of_batch(posterior: Any, quantity: str, n: int, *, largest: bool) -> f
 
 
 def _loss_of_sums(laws: list[Countable], *, largest: bool) -> Array:
-    """Return expected losses of quantities that go in steps: the integral is a sum."""
+    """Return expected losses of discrete quantities, whose integral is a sum."""
     each = [law.steps() for law in laws]
     grid = np.unique(np.concatenate([values for values, _ in each]))
     below = np.array(

@@ -74,7 +74,7 @@ class FamiliesMixin:
 
 
 def families(X: Any, names: list[Hashable], asked: Any) -> tuple[dict[Any, str], dict[Any, Any]]:
-    """Return the family of each column, and the beliefs that were given for some."""
+    """Return the family of each column, and the user's beliefs about some columns."""
     if asked is None or isinstance(asked, Mapping):
         chosen = dict(asked or {})
     else:
@@ -147,7 +147,7 @@ def _categories(levels: list[Any], alpha: float) -> DirichletCategorical:
 
 
 def _inferred(X: Any, at: int, name: Any) -> str:
-    """Return the family that a column's dtype speaks for."""
+    """Return the default family of a column's dtype."""
     if isinstance(X, np.ndarray) or sparse(X):
         return "bernoulli" if X.dtype.kind == "b" else "gaussian"
     column = wrapped(X, "X")[:, at]
@@ -168,7 +168,7 @@ def _inferred(X: Any, at: int, name: Any) -> str:
 
 
 def _levels(X: Any, at: int, name: Any) -> list[Any]:
-    """Return the categories of a column: those that its dtype lists, or those that there are."""
+    """Return the categories of a column: those of its dtype, or its distinct values."""
     raw = pd.Series(X[:, at]) if isinstance(X, np.ndarray) else wrapped(X, "X")[:, at]
     column = nw.from_native(raw, series_only=True)
     listed: Any = getattr(column.to_native().dtype, "categories", None)

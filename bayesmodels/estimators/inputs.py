@@ -86,7 +86,7 @@ def _is_array_of(values: Any, kinds: str) -> bool:
 
 
 def _per_row(X: Any, values: Any, argument: str) -> Argument:
-    """Read what has one value a row, under the index of the rows if both have one."""
+    """Read an array of one value a row; its index, if any, must be that of the rows."""
     block = read(values, argument)
     frame = nw.from_native(X, pass_through=True)
     index = nw.maybe_get_index(frame) if isinstance(frame, nw.DataFrame) else None
@@ -108,7 +108,7 @@ def targets_of_rows(self: Any, X: Any, y: Any) -> Array:
 
 
 def targets(self: Any, X: Any, y: Any, **kind: bool) -> NDArray[Any]:
-    """Return what stands beside the rows, one value a row."""
+    """Return targets, one a row, checked."""
     if y is None:
         validate_data(self, X, y=None)  # words the complaint
     if isinstance(y, (list, tuple)):
@@ -122,7 +122,7 @@ def targets(self: Any, X: Any, y: Any, **kind: bool) -> NDArray[Any]:
 
 
 def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Array | None]:
-    """Return rows, their targets and weights, without rows of weight zero: they are not there."""
+    """Return rows, targets and weights without the rows of weight zero."""
     if sample_weight is None:
         return X, y, None
     if not isinstance(sample_weight, (np.ndarray, list, tuple, int, float)):
@@ -153,7 +153,7 @@ def parameters(
     nonnegative: tuple[str, ...] = (),
     free: tuple[str, ...] = (),
 ) -> None:
-    """Check the numbers that the prior is made of, those for columns that there are not as well."""
+    """Check all parameters of the prior, also those that no column uses."""
     for name in (*positive, *nonnegative, *free):
         value = getattr(self, name)
         if value is not None:

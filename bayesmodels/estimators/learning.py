@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def learn(self: Any, data: Any, *, rows: int, more: bool = False) -> Any:
-    """Set the statistic of the rows, and of those before if there shall be `more`; the belief."""
+    """Set the statistic of the rows, added to the former one if `more`, and the belief."""
     s = self.prior_.statistic(data)
     self.statistic_ = self.statistic_ + s if more else s
     self.n_samples_seen_ = (self.n_samples_seen_ if more else 0) + rows
@@ -114,7 +114,7 @@ def _learn_classified(
 
 
 def learn_classes(self: Any, y: NDArray[Any]) -> None:
-    """Set the classes that there are, two or more."""
+    """Set the classes of the targets, two or more."""
     self.classes_ = np.unique(y)
     if len(self.classes_) < 2:  # noqa: PLR2004 - with one there is nothing to tell apart
         raise DataError(

@@ -152,7 +152,7 @@ def _value_of(header: Any, wanted: str | None = None) -> Any:
 
 
 def _sort(header: Any) -> str:
-    """Return whether a file holds a belief, a statistic or a verdict, by what it begins with."""
+    """Return "belief", "statistic" or "verdict", by the first entries of a file."""
     known = {f"{FORMAT} {sort}": sort for sort in SORTS}
     said = header.get("format") if isinstance(header, dict) else None
     if not isinstance(said, str) or said not in known:

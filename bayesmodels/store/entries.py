@@ -18,7 +18,7 @@ _WORDS = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 
 
 class Entry(NamedTuple):
-    """How a field is written; and how it is read, given its name."""
+    """The functions that write a field and read it back, with its name for messages."""
 
     write: Callable[[Any], Any]
     read: Callable[[Any, str], Any]
@@ -139,7 +139,7 @@ def _write_label(label: Any) -> Any:
 
 
 def _has_bytes(label: Any) -> bool:
-    """Return whether this is text that UTF-8 can hold: halves of characters it can't."""
+    """Return whether UTF-8 can encode a text: lone surrogates it can't."""
     return isinstance(label, str) and not any("\ud800" <= sign <= "\udfff" for sign in label)
 
 
@@ -210,7 +210,7 @@ COORDS = Entry(_write_coords, _read_coords)
 
 
 def optional(entry: Entry) -> Entry:
-    """Return the entry of what may be missing."""
+    """Return the entry of a value or None."""
     return Entry(
         lambda value: None if value is None else entry.write(value),
         lambda value, name: None if value is None else entry.read(value, name),
@@ -218,7 +218,7 @@ def optional(entry: Entry) -> Entry:
 
 
 def list_of(entry: Entry) -> Entry:
-    """Return the entry of a list of such."""
+    """Return the entry of a tuple of values, each with this entry."""
 
     def read(value: Any, name: str) -> tuple[Any, ...]:
         if not isinstance(value, list):

@@ -51,7 +51,7 @@ def _to_disk(part: Path) -> None:
 
 
 def _sync(path: Path, flags: int) -> None:
-    """Have what was written reach the disk; Windows does so for files that may be written to."""
+    """Flush files to the disk; Windows flushes only files opened for writing."""
     number = os.open(path, flags)
     try:
         os.fsync(number)

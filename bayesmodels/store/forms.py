@@ -42,7 +42,7 @@ _ENTRIES = {
 
 @cache
 def _imported(sort: str) -> None:
-    """Load the files in which the classes of a sort are defined: beside public classes, if any."""
+    """Import the modules that define the classes of a sort."""
     if sort == "verdict":
         import_module("bayesmodels.referee")
         return
@@ -71,7 +71,7 @@ def _has_form(name: str) -> bool:
 
 
 def sort_of(value: Any) -> str:
-    """Return what a value is, a belief, a statistic or a verdict; refuse what has no form."""
+    """Return the sort of a value, a belief, a statistic or a verdict; refuse any other."""
     if _is_stored(value) and _has_form(type(value).__name__):
         for sort, protocol in SORTS.items():
             if isinstance(value, protocol):
@@ -83,12 +83,12 @@ def sort_of(value: Any) -> str:
 
 
 def _is_stored(value: Any) -> bool:
-    """Return whether a value is of a kind with a form, and not only of one with its name."""
+    """Return whether a value's class is stored, and not another class of the same name."""
     return values.STORED.get(type(value).__name__) is type(value)
 
 
 def _entries(kind: type) -> dict[str, Entry]:
-    """Return the fields of a class and how each is written."""
+    """Return the entry of each field of a class."""
     constructor = getattr(kind, "_from_file", None)
     parameters = inspect.signature(constructor).parameters.values() if constructor else ()
     named = {p.name: p.annotation for p in parameters if p.kind is not p.VAR_KEYWORD}
@@ -99,7 +99,7 @@ def _entries(kind: type) -> dict[str, Entry]:
 
 
 def _entry(kind: type, text: str) -> Entry:  # noqa: PLR0911 - a table
-    """Return how a field with this annotation is written."""
+    """Return the entry of a field with this annotation."""
     if text in _ENTRIES:
         return _ENTRIES[text]
     if text.endswith(" | None"):
@@ -167,7 +167,7 @@ def written(value: Any) -> dict[str, Any]:
 
 
 def built(value: Any, wanted: dict[str, type], name: str = "value") -> Any:
-    """Return the value of such entries, of one of the wanted classes, made by its constructor."""
+    """Return the value of entries of a file, built by the constructor of a wanted class."""
     if not isinstance(value, dict) or value.keys() != {"kind", "fields"}:
         refuse(f"its {name} must have the entries kind and fields")
     kind, content = value["kind"], value["fields"]

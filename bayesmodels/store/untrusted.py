@@ -20,7 +20,7 @@ class BadFileError(Exception):
 
 
 def refuse(why: str) -> NoReturn:
-    """Say what is wrong with a file."""
+    """Raise a `BadFileError` with this message."""
     raise BadFileError(why)
 
 

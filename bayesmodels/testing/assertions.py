@@ -174,7 +174,7 @@ def _level(most: float | None) -> float:
 def _passed[Judged: Judgement](
     judged: Judged, level: float, table: pd.DataFrame | None = None, more: str = ""
 ) -> Judged:
-    """Return a finding that agrees; note any, and raise the others in full."""
+    """Record a finding; return it if it agrees, else raise an `AssertionError` with its words."""
     __tracebackhide__ = True
     if OPEN:
         OPEN[-1].entries.append(entry(OPEN[-1].test, judged) | {"level": level})

@@ -243,7 +243,7 @@ class _Check:
     # --- laws of draws ----------------------------------------------------------------------------
 
     def _laws(self) -> Iterator[tuple[str, str]]:
-        """Judge `sample` by the log density, and `marginals` by what has been judged."""
+        """Judge `sample` by the log density, then `marginals` by `sample`."""
         proved = self._by_density()
         if proved:
             yield "marginals", proved
@@ -268,14 +268,14 @@ class _Check:
         return largest_change(self.law, x, to, gain, self.rng)
 
     def _tied(self) -> bool:
-        """Say whether draws of a continuous law are the same number, so near are they to an end."""
+        """Return whether draws of a continuous law are equal, rounded to an end of its support."""
         if levels(self.law):
             return False
         every = np.sort(flat(self.draws)[: self.subset], axis=0)
         return bool(((np.diff(every, axis=0) == 0).mean(0) > _TIES).any())
 
     def _by_density(self) -> str | None:
-        """Compare densities of the only variable, if it is nominal or a scalar; None of others."""
+        """Compare joint and marginal density of the only variable, nominal or scalar; else None."""
         if len(self.law.dims) > 1:
             return None
         ((name, law),) = self.law.marginals().items()
@@ -298,7 +298,7 @@ class _Check:
         return f"By its marginal law, the {what} of {name} differ by up to {np.max(gap):.2g}."
 
     def _moments(self, law: Summarised) -> Iterator[tuple[str, str]]:
-        """Compare what is read off the belief with its marginals."""
+        """Compare the belief's mean, var and interval with those of its marginals."""
         for verb, shared, read in (
             ("mean", reading.mean, law.mean),
             ("var", reading.var, law.var),
@@ -324,7 +324,7 @@ class _Check:
     # --- new rows ---------------------------------------------------------------------------------
 
     def _replicated(self) -> str:
-        """Move between pairs of parameters by the likelihood of new rows of the first."""
+        """Test `replicate`: draws that move by the likelihood of new rows keep their law."""
         if not self.rows:
             return ""
         rows = readable(self.law, self.data)
@@ -355,6 +355,6 @@ class _Check:
 
 
 def _sum(value: Any) -> Array:
-    """Return one log density a draw, of separate problems that of all together."""
+    """Return one log density a draw, summed over the problems of a batch."""
     result = np.asarray(value)
     return result.reshape(len(result), -1).sum(-1)

@@ -21,7 +21,7 @@ FEWEST = 1000
 
 @dataclass
 class Account:
-    """What one test may spend, and what it found."""
+    """The share of false alarms of one test, and its findings."""
 
     test: str
     share: float
@@ -39,7 +39,7 @@ class Account:
         return self.share / (self.assertions * (self.assertions + 1))
 
     def take(self) -> list[dict[str, Any]]:
-        """Return what was found since they were taken before."""
+        """Return the findings since the last call."""
         result, self.entries = self.entries, []
         return result
 

@@ -32,7 +32,7 @@ _ROUNDING = 1e-12
 
 
 def proposed(draws: Values) -> tuple[Values, Values]:
-    """Return a third of the draws and where they may move, as differences of the others say.
+    """Return a third of the draws, and proposals: steps along the differences of the others.
 
     A move that leaves the support stays where it is: beyond 0 or 1 where no draw is, or to no
     covariance where all draws are.
@@ -63,7 +63,7 @@ def flat(draws: Values) -> Array:
 def largest_change(
     law: Any, x: Values, to: Values, gain: Array, rng: np.random.Generator
 ) -> tuple[float, float, str]:
-    """Return the probability of so large a change or a larger one, in standard errors, and of what.
+    """Return the p value, the z score and the name of the largest change.
 
     `gain` is the log density at `to` minus that at `x`; the probability is over all functions.
     """

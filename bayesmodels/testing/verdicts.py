@@ -41,7 +41,7 @@ def _plain(value: Any) -> str | float | None:
 
 
 def unsaid(sentence: str, findings: Sequence[str]) -> list[str]:
-    """Return the findings that do not stand in the sentence: of most kinds, all but the first."""
+    """Return the findings that the sentence does not contain: for most kinds, all but the first."""
     return [finding for finding in findings if finding not in sentence]
 
 
@@ -55,7 +55,7 @@ def to_json(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> st
 
 
 def in_short(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> str:
-    """Say how many of each outcome there are, and what the budget is."""
+    """Say in words the numbers of outcomes and the budget."""
     each = Counter(result["outcome"] for result in entries)
     kinds = ", ".join(f"{number} {outcome}" for outcome, number in each.items()) or "none"
     said = f"{len(entries)} verdict{'' if len(entries) == 1 else 's'}: {kinds}."
@@ -65,7 +65,7 @@ def in_short(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> s
 
 
 def row(values: dict[str, Any]) -> tuple[str, str, str, str]:
-    """Return outcome, largest discrepancy, effective draws and level as they are shown."""
+    """Return outcome, largest discrepancy, effective draws and level as text."""
     z, ess, level = values["largest_z"], values["smallest_ess"], values["level"]
     return (
         values["outcome"],
