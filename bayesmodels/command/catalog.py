@@ -422,7 +422,7 @@ def _normal(mean: Any, variance: Any, prior: Prior, coords: Any = None) -> Norma
 
 
 def _expecting(variance: Any, shape: float) -> Any:
-    """Return the scale of an inverse-gamma law with this mean, as if its shape were at least 1.5."""
+    """Return the scale of an inverse-gamma law with this mean; its shape counts as 1.5 at least."""
     return variance * max(shape - 1, 0.5)
 
 
