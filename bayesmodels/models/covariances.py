@@ -47,7 +47,7 @@ def _tied(self: Any) -> int:
 
 
 def _for_each(self: Any, matrix: Any) -> Array:
-    """Return a matrix (..., D, D) with the axes of the means."""
+    """Return a matrix (..., D, D) repeated along the axes of the means."""
     matrix = np.asarray(matrix)
     return matrix[..., None, :, :] if _tied(self) else matrix
 
@@ -309,7 +309,7 @@ def checked_vectors(belief: Any, data: Any, *, keep_dtype: bool = False) -> chec
 
 
 def means(s: Any) -> tuple[Array, Array]:
-    """Return number and mean of the rows, as `merged_means` takes them."""
+    """Return count and mean of the rows, with the axes that `merged_means` needs."""
     return s.n[..., None], s.mean
 
 
@@ -317,7 +317,7 @@ def means(s: Any) -> tuple[Array, Array]:
 
 
 def log_evidence_of_scales(df: Array, before: Array, after: Array, n: Any) -> Array:
-    """Return the part of the log evidence of n rows that is of counts and scale matrices."""
+    """Return the log ratio of inverse-Wishart normalisers after and before n rows."""
     width = before.shape[-1]
     old, new = (half_log_det(np.linalg.cholesky(x)) for x in (before, after))
     return (
@@ -341,7 +341,7 @@ def log_normal_at(gap: Array, root: Array, weight: Array) -> Array:
 
 
 def where_definite(root: Array, value: Array, otherwise: float) -> Array:
-    """Return values where `cholesky` found a root: elsewhere there is no density."""
+    """Return `value` where `cholesky` found a root, and `otherwise` where it is NaN."""
     return np.where(np.isnan(root).any((-2, -1)), otherwise, value)[()]
 
 
@@ -386,7 +386,7 @@ def by_pattern(
     density: Callable[[Array, NDArray[np.intp]], Array],
     sample: tuple[int, ...] = (),
 ) -> Array:
-    """Return log densities (*sample, n, members) of the cells there are, a pattern at a time."""
+    """Return log densities (*sample, n, members) of present cells, by pattern of missing ones."""
     every = np.arange(x.shape[-1])
     full = density(x, every)
     if not np.isnan(full).any():  # as it would be if an entry of x were

@@ -649,7 +649,7 @@ class ConceptLearning:
         pm.Categorical(names("x"), p=table[h], observed=x, dims=names.labelled(rows))
 
     def _why(self, data: Any) -> str:
-        """Say which row the last hypothesis failed at."""
+        """Say in words at which row the last hypothesis became impossible."""
         if isinstance(data, HypothesisStatistic):
             return _IMPOSSIBLE
         d = checked.outcomes(data, self.outcomes)
@@ -702,7 +702,7 @@ def _extent(name: Hashable, what: Any, items: tuple[Hashable, ...] | None) -> fr
 
 
 def _hashable(items: tuple[Any, ...], what: str) -> tuple[Hashable, ...]:
-    """Return items that may stand in a set."""
+    """Return items; refuse any that is not hashable."""
     for item in items:
         try:
             hash(item)
@@ -780,7 +780,7 @@ def _prior(prior: Any, hypotheses: tuple[Hashable, ...]) -> Array:
 
 
 def _largest(logs: Array) -> Any:
-    """Return the places of the largest of some sums, as far as rounding can tell."""
+    """Return the places of the largest sums, ties up to rounding included."""
     top = logs.max()
     if not np.isfinite(top):
         return np.arange(len(logs))

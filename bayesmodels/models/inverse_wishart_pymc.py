@@ -254,7 +254,7 @@ register_canonicalize(_rewriter(_undone), name="root_of_covariance_of_root")
 
 
 def precision_root(sigma: Any) -> Any:
-    """Return lower triangular A with Sigma^-1 = A'A; the one that Sigma was made of, if it was."""
+    """Return lower triangular A with Sigma^-1 = A'A; if Sigma is computed from A, that A."""
     origin, take = _origin(sigma)
     if origin.owner is not None and isinstance(origin.owner.op, CovarianceOfRoot):
         return take(origin.owner.inputs[0])
@@ -295,7 +295,7 @@ def _parts(x: Any) -> tuple[Any, Any]:
 def _origin(x: Any) -> tuple[Any, Any]:
     """Return x before rows were indexed by class, and the function that indexes alike.
 
-    Axes of length one that were put in front, where one covariance serves all, are looked through.
+    Leading axes of length one, where one covariance serves all, are skipped.
     """
     x = _seen_through(x)
     node = x.owner
@@ -314,7 +314,7 @@ def _origin(x: Any) -> tuple[Any, Any]:
 
 
 def _seen_through(x: Any) -> Any:
-    """Return the value behind the marks that PyMC sets while it writes a log density."""
+    """Return the variable inside the wrappers that PyMC adds in a log density."""
     while x.owner is not None and isinstance(x.owner.op, (TransformedValue, ValuedRV)):
         x = x.owner.inputs[isinstance(x.owner.op, ValuedRV)]
     return x

@@ -75,7 +75,7 @@ class Block:
 
 
 def impossible(belief: Any, parameters: Draws, x: Any, block: str) -> str | None:
-    """Say which value of a row `x`, as `Classified.cells` returns it, no class can have, if any."""
+    """Say in words which value of a row `x` of `Classified.cells` no class can have; else None."""
 
     def never(single: Any) -> bool:
         return bool(np.isneginf(belief.log_plug_in(parameters, single).max(-1)).any())
@@ -100,7 +100,7 @@ def impossible(belief: Any, parameters: Draws, x: Any, block: str) -> str | None
 
 
 def block_of(value: Any, name: Hashable) -> Block:
-    """Read what a user wrote for a block: a belief, or a belief with its columns."""
+    """Return the block of a belief, or of a pair of a belief and its columns."""
     default = None if name == "" else name
     belief, columns = value if isinstance(value, tuple) else (value, default)
     counted = isinstance(columns, MultinomialCounts)
@@ -203,13 +203,13 @@ class Classified:
         return Weighted(self._target, self._weights)
 
     def rows_of_cells(self, name: str) -> Any:
-        """Return the row of each cell that is there, of a block in which some are missing."""
+        """Return the row number of each present cell of a block with missing cells."""
         values = self.cells(name)
         there = values >= 0 if values.dtype.kind == "i" else ~np.isnan(values)
         return np.nonzero(there)[0]
 
     def rows(self, name: str) -> tuple[Split, bool]:
-        """Return the rows of a block by class; and whether they are cells, some being missing."""
+        """Return a block's rows by class, or its present cells if some are missing; and which."""
         result, rows = self._read(name)
         if result.missing is None:
             return Split(rows, self._codes, self._axis, self._weights), False
@@ -391,7 +391,7 @@ def _by_number(features: Any, columns: Any, name: str) -> Any:
 
 
 def columns_known(belief: Any, columns: Any) -> Any:
-    """Return the columns that a function selected, once the belief has met them."""
+    """Return the columns of a block; for a function, those it selected in the data so far."""
     if callable(columns) and "class" in belief.coords:
         return tuple(belief.coords["feature"])
     return columns

@@ -331,7 +331,7 @@ class ProductOfBeliefs:
     declare = declare
 
     def _of(self, classes: DirichletCategorical, blocks: dict[str, Block]) -> Self:
-        """Return the same model of other beliefs."""
+        """Return a model of this class with these beliefs."""
         changed = copy(self)
         values.fill(changed, classes=classes, blocks=blocks)
         return changed
@@ -505,7 +505,7 @@ class GenerativeClassifier(ProductOfBeliefs):
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return log masses of the rows' classes, and log densities of features given the class.
 
-        Where a block misses cells, its entries are the cells that are there.
+        A block with missing cells has one entry for each present cell.
         """
         return {
             names(x): each

@@ -473,7 +473,7 @@ class LogisticRegression(NormalWeights):
     # --- maxima from what is added up over rows ---------------------------------------------------
 
     def labelled(self, data: Any) -> checked.Labelled:
-        """Check rows."""
+        """Return checked rows and classes, whose columns must be those of the belief."""
         plain = self.classes == (0, 1)
         d = checked.labelled(data, None if plain else self.classes, len(self.classes))
         checked.check_width(d.X.shape[-1], self.location.shape[-1])
@@ -516,7 +516,7 @@ class LogisticRegression(NormalWeights):
         coefficients: float,
         features: tuple[Hashable, ...] | None,
     ) -> Maximum:
-        """Return a maximum that was found, given the log coefficients of all counts."""
+        """Return a peak as `Maximum`, with the log multinomial coefficients of all counts."""
         _require_converged(peak)
         shape = self.location.shape
         w = peak.w.reshape(shape)
@@ -539,7 +539,7 @@ class LogisticRegression(NormalWeights):
         coefficients: float,
         features: tuple[Hashable, ...] | None,
     ) -> LaplaceApproximation:
-        """Return the normal law that touches the posterior at the mode that was found."""
+        """Return the normal law with the mode and curvature of the posterior at a peak."""
         _require_converged(peak)
         w = peak.w.reshape(self.location.shape)
         joint = peak.log_likelihood + coefficients + float(self.log_density({"w": w}))
@@ -727,7 +727,7 @@ class LogisticRegression(NormalWeights):
     def separated(
         self, seen: Array, features: tuple[Hashable, ...] | None, separation: Separation
     ) -> str:
-        """Say how classes, `seen` so often, are separated by features."""
+        """Say in words how features separate classes with these counts `seen`."""
         if missing := self.missing_class(seen):
             return missing
         how = (

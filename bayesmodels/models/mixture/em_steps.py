@@ -35,7 +35,7 @@ def taken(point: Point, at: Any) -> Point:
 
 @dataclass(frozen=True)
 class Expected:
-    """Sums over rows that are the classes' by parts; ``a + b`` merges disjoint sets of rows.
+    """Sums over rows weighted by class probabilities; ``a + b`` merges disjoint sets of rows.
 
     Of each start: rows in each class, the statistic of each block, the log likelihood of the rows
     at the parameters that the parts come from, and the sum of the sizes of its terms, which bounds
@@ -61,7 +61,7 @@ class Expected:
 def _sums(
     model: LatentClassModel, s: MixtureStatistic, parts: Array, logs: Array, at: Point | None
 ) -> Expected:
-    """Return the sums of rows that are classes' by parts (starts, class, n)."""
+    """Return the sums of rows weighted by class probabilities `parts` (starts, class, n)."""
     weights = np.ascontiguousarray(parts) * s.weights
     starts, blocks, origins = {"start": tuple(range(len(weights)))}, [], []
     for belief, names, x in model.features_of(s):
@@ -73,7 +73,7 @@ def _sums(
 
 
 def expected(model: LatentClassModel, s: MixtureStatistic, at: Point) -> Expected:
-    """Return the sums at given parameters."""
+    """Return the sums weighted by class probabilities at given parameters."""
     s = _counting(s)
     parts, logs = shares(model.log_joint_of(s, at))
     return _sums(model, s, parts.swapaxes(-1, -2), logs, at)
@@ -82,7 +82,7 @@ def expected(model: LatentClassModel, s: MixtureStatistic, at: Point) -> Expecte
 def random(
     model: LatentClassModel, s: MixtureStatistic, starts: int, rng: np.random.Generator
 ) -> Expected:
-    """Return the sums at class probabilities of each row that are drawn uniformly."""
+    """Return the sums weighted by class probabilities that are drawn uniformly for each row."""
     allowed = model.allowed(s)
     parts = rng.standard_exponential((len(allowed), starts, allowed.shape[1]))
     parts *= allowed[:, None]

@@ -110,13 +110,13 @@ class MixtureStatistic:
         return self.take(np.zeros(0, dtype=np.intp))
 
     def take(self, at: NDArray[np.intp], weights: Array | None = None) -> Self:
-        """Return some of the rows, in the order given."""
+        """Return the rows at these places, maybe with other weights."""
         rows = {name: x[at] for name, x in self.rows.items()}
         kept = self.weights[at] if weights is None else weights
         return type(self)(self.labels[at], rows, self.axes, kept)
 
     def patterns(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return where each distinct row occurs first, in order, and which of them each row is."""
+        """Return the first places of the distinct rows, in order, and the number of each row."""
         return patterns([self.labels, *self.rows.values()], len(self.labels))
 
     def distinct(self) -> Self:
@@ -125,7 +125,7 @@ class MixtureStatistic:
         return self.take(first, np.bincount(inverse, self.weights, len(first)))
 
     def spread(self, most: int) -> Self:
-        """Return a few of the distinct rows, spread evenly over their order, without classes."""
+        """Return at most `most` distinct rows, evenly spaced in their order, without classes."""
         bare = replace(self, labels=np.full(len(self.labels), UNKNOWN)).distinct()
         size = len(bare.labels)
         return bare.take(np.unique(np.linspace(0, size - 1, min(most, size)).astype(np.intp)))
@@ -141,7 +141,7 @@ class MixtureStatistic:
 def latent_rows(
     classes: DirichletCategorical, blocks: Mapping[str, Block], data: Any
 ) -> MixtureStatistic:
-    """Read rows with or without classes, each row once."""
+    """Return checked rows, with their classes where these are known."""
     if isinstance(data, MixtureStatistic):
         if list(data.rows) != list(blocks):
             raise DataError(

@@ -398,7 +398,7 @@ class NaiveBayesMixture(LatentClassModel):
     def simulated(
         self, design: Any, parameters: Draws, rng: np.random.Generator | int | None = None
     ) -> Simulated:
-        """Draw classes first, those that will be known too; gaps stay where they are."""
+        """Draw classes, also the known ones, then features; missing cells stay missing."""
         rng = checked.randomness(rng)
         observed = latent_rows(self.classes, self.blocks, design)
         pi = np.asarray(parameters["pi"])[0]
@@ -550,7 +550,7 @@ def _of_class(parameter: Any, classes: NDArray[np.intp], size: int) -> Array:
 
 
 def _one_row(belief: Any, x: Any) -> Any:
-    """Return rows (n, inner...) as one row of many problems, its gaps filled with anything."""
+    """Return rows (n, inner...) as one row of n problems, with gaps filled arbitrarily."""
     x = dense(x)[None]
     if "category" in belief.coords and x.ndim > len(belief.coords):
         return MultinomialCounts(x)

@@ -87,7 +87,7 @@ def _sums(part: Any) -> list[Array]:
 
 
 def _distinct(keys: list[Array]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where each distinct key occurs first, and which of them each is."""
+    """Return the first place of each distinct key, and the number of each key among them."""
     import pandas as pd
 
     table = np.concatenate([key.reshape(len(key), -1) for key in keys], axis=1) + 0.0
