@@ -26,7 +26,7 @@ from bayesmodels.numerics.class_densities import log_multivariate_student
 from bayesmodels.numerics.laws import student_t
 from bayesmodels.numerics.moments import merged_means
 from bayesmodels.numerics.special import HALF_LOG_2PI
-from bayesmodels.numerics.triangular import EPS, FEW, any_root, cholesky, half_log_det, solve_lower
+from bayesmodels.numerics.triangular import EPS, HALF, any_root, cholesky, half_log_det, solve_lower
 from bayesmodels.numerics.wishart import (
     inverse_wishart_marginals,
     inverse_wishart_roots,
@@ -279,7 +279,7 @@ def positive_definite(value: Any, argument: str) -> Array:
     root = checked.cholesky_factor(matrix, argument, hint)
     diagonal = np.diagonal(root, axis1=-2, axis2=-1) ** 2
     share = float((diagonal / np.diagonal(matrix, axis1=-2, axis2=-1)).min(initial=1))
-    if share < 10.0**-FEW:
+    if share < 10.0**-HALF:
         warn(
             f"{argument}: a column is, but for a share of {share:.0e} of its variance, a "
             f"combination of those before it, so about {-np.log10(share):.0f} of 16 digits of what "

@@ -53,7 +53,7 @@ from bayesmodels.numerics.laws import MultivariateStudent, inverse_gamma, studen
 from bayesmodels.numerics.special import HALF_LOG_2PI, log_gamma_kernel, log_gamma_ratio
 from bayesmodels.numerics.triangular import (
     EPS,
-    FEW,
+    HALF,
     dependent,
     half_log_det,
     least_solution,
@@ -925,17 +925,17 @@ def digits_of_coefficients_lost(after: LinearRegression, s: RegressionStatistic)
     spread = np.sqrt(np.diagonal(square, axis1=-2, axis2=-1) * variance[..., None])
     # Where a fit is exact, a coefficient of zero has no digits to lose: the largest one counts.
     largest = w.max(-1, keepdims=True, initial=0)
-    known = np.where(spread > 10.0**-FEW * largest, np.maximum(w, spread), largest)
+    known = np.where(spread > 10.0**-HALF * largest, np.maximum(w, spread), largest)
     return float(np.log10((off[..., 0] / np.where(known > 0, known, np.inf)).max(initial=1)))
 
 
 def _warn_of_lost_digits(after: LinearRegression, s: RegressionStatistic) -> None:
     root = after.factor[..., :-1, :-1]
-    near = np.diagonal(root, axis1=-2, axis2=-1) < 10.0**-FEW * np.sqrt((root**2).sum(-2))
+    near = np.diagonal(root, axis1=-2, axis2=-1) < 10.0**-HALF * np.sqrt((root**2).sum(-2))
     if not near.any() or dependent(after.factor).any():  # what is flat is refused where it matters
         return
     lost = digits_of_coefficients_lost(after, s)
-    if lost > FEW:
+    if lost > HALF:
         named = [after.coords["feature"][j] for j in np.flatnonzero(_batchless(near))]
         warn(
             f"features: {named} are so nearly combinations of the columns before them that about "

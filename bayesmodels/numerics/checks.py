@@ -26,8 +26,8 @@ def _first(x: Values, good: Callable[[Values], NDArray[np.bool_]]) -> Index | No
     def work(block: slice) -> None:
         fine = good(x[block])
         if not fine.all():
-            row, *rest = np.argwhere(~fine)[0].tolist()
-            result.append((block.start + row, *rest))
+            row, *column = np.argwhere(~fine)[0].tolist()
+            result.append((block.start + row, *column))
 
     threads.run(work, threads.blocks(x, least=1), x.size)
     return min(result, default=None)

@@ -207,14 +207,14 @@ def _shared_squares(location: Array, root: Array) -> Squares:
     inverse = linalg.solve_triangular(root, np.eye(D), lower=True)
     centres = inverse @ (location - location[:1]).T
     turn = linalg.qr(centres[:, 1:])[0] if C > 1 else np.eye(D)
-    apart = min(C - 1, D)
-    turned, centres = turn.T @ inverse, (turn.T @ centres)[:apart]
+    rank = min(C - 1, D)
+    turned, centres = turn.T @ inverse, (turn.T @ centres)[:rank]
 
     def squares(rows: Values) -> Array:
         place = threads.product(turned, (rows - location[0]).T)
-        away = place[:apart] - centres.T[:, :, None]
+        away = place[:rank] - centres.T[:, :, None]
         result: Array = np.einsum("cdn,cdn->cn", away, away)
-        result += np.einsum("dn,dn->n", place[apart:], place[apart:])
+        result += np.einsum("dn,dn->n", place[rank:], place[rank:])
         return result
 
     return squares
@@ -235,12 +235,12 @@ def log_table(codes: Values, logs: Array) -> Array:
     def work(block: slice) -> Array:
         place = np.array(codes[block].T, dtype=np.intp, order="C")
         place += first
-        found = np.empty(place.shape)
+        values = np.empty(place.shape)
         result = np.empty((len(flat), place.shape[1]))
         for c, table in enumerate(flat):
             # "clip" writes straight to its target; nothing needs clipping.
-            table.take(place, out=found, mode="clip")
-            found.sum(axis=0, out=result[c])
+            table.take(place, out=values, mode="clip")
+            values.sum(axis=0, out=result[c])
         return result
 
     return by_class(_densities(codes, len(flat), work), tuple(lead))

@@ -153,10 +153,10 @@ def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
     step = max(2 * width, _PIECE // width)
     with np.errstate(all="ignore"):
         if fast:
-            given = _Floats(X, step)
+            floats = _Floats(X, step)
             loop = kernels.add_products
             for block in _cut(part, step):
-                loop(given(block), np.array(y[block], np.float64), shift, total)
+                loop(floats(block), np.array(y[block], np.float64), shift, total)
         else:
             for block in _cut(part, step):
                 rows = np.ones((block.stop - block.start, width + 1))

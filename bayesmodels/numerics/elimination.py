@@ -127,19 +127,19 @@ class Plan:
         parts = {w: [each[stay[w]]] for w, each in scopes.items()}
         groups = []
         for k in map(int, np.unique(sizes)):
-            own = chosen[sizes == k]
-            numbers = len(own) * float(self.levels) ** (k + 1)
+            elements = chosen[sizes == k]
+            numbers = len(elements) * float(self.levels) ** (k + 1)
             if numbers > MOST:
                 raise TooWide(k + 1, numbers)
-            scope = np.column_stack([own, others[start[own][:, None] + np.arange(k)]])
+            scope = np.column_stack([elements, others[start[elements][:, None] + np.arange(k)]])
             groups.append(_Group(scope, _uses(scopes, scope, self.number)))
             if k:
                 parts.setdefault(k, []).append(scope[:, 1:])
-        together = {w: np.concatenate(each) for w, each in parts.items()}
-        merges = {w: Merge.of(each) for w, each in together.items() if len(each)}
+        joined = {w: np.concatenate(each) for w, each in parts.items()}
+        merges = {w: Merge.of(each) for w, each in joined.items() if len(each)}
         before = {w: len(each) for w, each in scopes.items()}
         self.rounds.append(_Round(groups, before, stay, merges))
-        return {w: together[w][m.order[m.first]] for w, m in merges.items()}
+        return {w: joined[w][m.order[m.first]] for w, m in merges.items()}
 
 
 class Elimination:
@@ -155,7 +155,7 @@ class Elimination:
         batch = len(next(iter(state.values())))
         self.log_total: Array = np.zeros(batch)
         for one in plan.rounds:
-            made: dict[int, Array] = {}
+            messages: dict[int, Array] = {}
             laws = []
             for group in one.groups:
                 n, width = group.scope.shape
@@ -170,11 +170,11 @@ class Elimination:
                 law -= np.where(np.isfinite(total), total, 0.0)[:, :, None]
                 laws.append(law)
                 if width > 1:
-                    made[width - 1] = total
+                    messages[width - 1] = total
                 else:
                     self.log_total += total.sum(1)
             parts = {w: [state[w][:, stay]] for w, stay in one.stay.items()}
-            for w, more in made.items():
+            for w, more in messages.items():
                 parts.setdefault(w, []).append(more)
             state = {w: m.added(np.concatenate(parts[w], 1)) for w, m in one.merges.items()}
             self._laws.append(laws)
@@ -194,7 +194,7 @@ class Elimination:
         self._back(result)
         return result
 
-    def together(self) -> dict[int, Array]:
+    def joint_probabilities(self) -> dict[int, Array]:
         """Return the joint probabilities of the elements of each table, in the tables' shapes."""
         return self._back(None)
 
@@ -228,7 +228,7 @@ class Elimination:
         result = np.zeros((draws, self.plan.number), dtype=int)
         for one, laws in zip(self.plan.rounds[::-1], self._laws[::-1], strict=True):
             for group, law in zip(one.groups, laws, strict=True):
-                steps = np.cumsum(np.exp(_given(group, law, result)), axis=-1)
+                steps = np.cumsum(np.exp(_conditional(group, law, result)), axis=-1)
                 u = rng.random((*steps.shape[:-1], 1)) * steps[..., -1:]
                 result[:, group.scope[:, 0]] = (u >= steps[..., :-1]).sum(-1)
         return result
@@ -238,11 +238,11 @@ class Elimination:
         result = np.zeros((len(self.log_total), self.plan.number), dtype=int)
         for one, laws in zip(self.plan.rounds[::-1], self._laws[::-1], strict=True):
             for group, law in zip(one.groups, laws, strict=True):
-                result[:, group.scope[:, 0]] = _given(group, law, result).argmax(-1)
+                result[:, group.scope[:, 0]] = _conditional(group, law, result).argmax(-1)
         return result
 
 
-def _given(group: _Group, law: Array, levels: Integers) -> Array:
+def _conditional(group: _Group, law: Array, levels: Integers) -> Array:
     """Return log laws of a group's elements given its neighbours, (draws, n, levels)."""
     others = np.moveaxis(levels[:, group.scope[:, 1:]], -1, 0)
     batch = np.arange(len(levels)) % len(law)
@@ -288,7 +288,7 @@ def _uses(scopes: Scopes, scope: Integers, number: int) -> list[_Use]:
         if len(axes):
             kinds = Merge.of(axes)
             uses += [
-                _Use(w, rows[some], to[some], tuple(map(int, axes[some[0]])))
-                for some in np.split(kinds.order, kinds.first[1:])
+                _Use(w, rows[kind], to[kind], tuple(map(int, axes[kind[0]])))
+                for kind in np.split(kinds.order, kinds.first[1:])
             ]
     return uses

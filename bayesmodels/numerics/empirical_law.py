@@ -45,11 +45,11 @@ class EmpiricalLaw(Law):
         """
         result = np.empty(np.shape(x))
         for at in np.ndindex(self.sample.shape[1:]):
-            own, given = self.sample[:, *at], np.asarray(x)[..., *at]
-            below, up_to = (np.searchsorted(own, given, side=side) for side in ("left", "right"))
+            draws, values = self.sample[:, *at], np.asarray(x)[..., *at]
+            below, up_to = (np.searchsorted(draws, values, side=side) for side in ("left", "right"))
             # Among n + 1 draws, x being one more, its rank is one of n + 1.
-            rank = below + rng.random(given.shape) * (up_to - below + 1)
-            result[..., *at] = rank / (len(own) + 1)
+            rank = below + rng.random(values.shape) * (up_to - below + 1)
+            result[..., *at] = rank / (len(draws) + 1)
         return result
 
     def _quantile(self, below: Array, _above: Array) -> Array:

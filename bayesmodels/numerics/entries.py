@@ -84,11 +84,11 @@ class _Entry(InAnyUnit, Continuous):  # type: ignore[misc]
     def _log_tail(self, x: Array, a: Array, r: Array, *, above: bool) -> Array:
         """Return the log of a tail; that on x's side of the middle is integrated."""
         x, a, r = np.broadcast_arrays(x, a, r)
-        beyond, tail = x >= self._about(a, r)[0], np.empty(x.shape)
-        for side, kind in ((beyond, "sf"), (~beyond, "cdf")):
+        upper, tail = x >= self._about(a, r)[0], np.empty(x.shape)
+        for side, kind in ((upper, "sf"), (~upper, "cdf")):
             tail[side] = np.minimum(self._logs(kind, x[side], a[side], r[side]), 0)
         with np.errstate(divide="ignore"):
-            return np.where(beyond == above, tail, np.log1p(-np.exp(tail)))
+            return np.where(upper == above, tail, np.log1p(-np.exp(tail)))
 
     def _logs(self, kind: str, x: Array, a: Array, r: Array) -> Array:
         every = np.broadcast_arrays(x, a, r)
@@ -136,10 +136,10 @@ class _InverseWishartEntry(_Entry):
         spread = np.sqrt((1 - r) * (1 + r) / df)
 
         def logs(g: Array, at: Any) -> Array:
-            t, own = (x[at] * g - r[at]) / spread[at], log_gamma_kernel(g / 2, a[at])
+            t, log_w = (x[at] * g - r[at]) / spread[at], log_gamma_kernel(g / 2, a[at])
             if kind == "pdf":
-                return own + student_t.logpdf(t, df[at]) - np.log(spread[at])
-            return own - np.log(g) + np.log(stdtr(df[at], t if kind == "cdf" else -t))
+                return log_w + student_t.logpdf(t, df[at]) - np.log(spread[at])
+            return log_w - np.log(g) + np.log(stdtr(df[at], t if kind == "cdf" else -t))
 
         beta = quantiles(student_t(df, r, spread)) / x[:, None]
         ends = edges(quantiles(gamma(a, scale=2.0)), np.maximum(beta, 0))
@@ -168,11 +168,11 @@ class _VarianceGamma(_Entry):
             return result
 
         def logs(b: Array, at: Any) -> Array:
-            y, own = (x[at] + b) / one[at], log_gamma_kernel(b / other[at], a[at]) - np.log(b)
+            y, log_w = (x[at] + b) / one[at], log_gamma_kernel(b / other[at], a[at]) - np.log(b)
             if kind == "pdf":
-                return own + log_gamma_kernel(y, a[at]) - np.log(x[at] + b)
+                return log_w + log_gamma_kernel(y, a[at]) - np.log(x[at] + b)
             below = turned[at] == (kind == "sf")
-            return own + np.where(below, log_lower_gamma(a[at], y), np.log(gammaincc(a[at], y)))
+            return log_w + np.where(below, log_lower_gamma(a[at], y), np.log(gammaincc(a[at], y)))
 
         above = quantiles(gamma(a, scale=one)) - x[:, None]
         ends = edges(quantiles(gamma(a, scale=other)), np.maximum(above, 0))

@@ -20,7 +20,7 @@ from bayesmodels.numerics import Array, threads
 
 _SURE = 4.0
 """Standard errors from which on chains are seen to go the same way."""
-_FEW_LAGS = 8
+_SHORT_LAGS = 8
 """Lags that products of draws give sooner than a Fourier transform gives all; mostly enough."""
 
 
@@ -59,12 +59,12 @@ def _effective(values: Array, between: bool, most: float) -> Array:  # noqa: FBT
     means = values.mean(-1, keepdims=True)
     centred = values - means
     still = np.ptp(values.reshape(len(values), -1), axis=-1) < np.finfo(float).resolution
-    apart = means[..., 0].var(1, ddof=1) if between and chains > 1 else np.zeros(len(values))
-    result = _times(_autocovariances(centred, min(_FEW_LAGS, draws)), draws, still, apart)
+    spread = means[..., 0].var(1, ddof=1) if between and chains > 1 else np.zeros(len(values))
+    result = _times(_autocovariances(centred, min(_SHORT_LAGS, draws)), draws, still, spread)
     longer = np.isnan(result[0])
     if longer.any():
         every = _autocovariances(centred[longer], draws)
-        result[:, longer] = _times(every, draws, still[longer], apart[longer])
+        result[:, longer] = _times(every, draws, still[longer], spread[longer])
     time, last = result
     # Chains that go the same way, or antithetic ones of an even function, tell one thing together.
     time = time * np.where(
@@ -77,11 +77,11 @@ def _effective(values: Array, between: bool, most: float) -> Array:  # noqa: FBT
 def _alike(values: Array) -> Array:
     """Return how much larger the variance of a sum over chains is than alone; and its error."""
     centred = values - values.mean(-1, keepdims=True)
-    alone = np.vecdot(centred, centred).sum(-1)
-    alone = np.where(alone > 0, alone, 1.0)
+    independent = np.vecdot(centred, centred).sum(-1)
+    independent = np.where(independent > 0, independent, 1.0)
     square = centred.sum(1) ** 2
-    error = square.std(-1) * np.sqrt(square.shape[-1]) / alone
-    return np.stack([square.sum(-1) / alone - 1, error])
+    error = square.std(-1) * np.sqrt(square.shape[-1]) / independent
+    return np.stack([square.sum(-1) / independent - 1, error])
 
 
 def _autocovariances(centred: Array, lags: int) -> Array:
@@ -96,12 +96,12 @@ def _autocovariances(centred: Array, lags: int) -> Array:
     return np.asarray(fft.irfft(power, size, axis=-1)[:, :draws] / draws)
 
 
-def _times(covariance: Array, draws: int, still: NDArray[np.bool_], apart: Array) -> Array:
+def _times(covariance: Array, draws: int, still: NDArray[np.bool_], spread: Array) -> Array:
     """Return autocorrelation times and numbers of pairs; NaN where more lags are needed."""
     within = covariance[:, :1] * draws / (draws - 1)
-    whole = covariance[:, :1] + apart[:, None]
-    whole[still | (whole[:, 0] == 0)] = 1.0
-    correlation = 1 - (within - covariance) / whole
+    total = covariance[:, :1] + spread[:, None]
+    total[still | (total[:, 0] == 0)] = 1.0
+    correlation = 1 - (within - covariance) / total
     correlation[:, 0] = 1.0
     even, odd = correlation[:, : correlation.shape[1] // 2 * 2 : 2], correlation[:, 1::2]
     pairs = even + odd

@@ -52,16 +52,16 @@ class GeneralizedInverseGaussian(Law):
     def __init__(self, order: ArrayLike, a: ArrayLike, b: ArrayLike, power: int = 1) -> None:
         if power not in (1, 2):
             raise PriorError(f"power: must be 1 or 2; got {power!r}.")
-        given = {"order": order, "a": a, "b": b}
-        for name, value in given.items():
+        parameters = {"order": order, "a": a, "b": b}
+        for name, value in parameters.items():
             number = np.asarray(value, dtype=float)
             bad = ~np.isfinite(number) | ((number <= 0) & (name != "order"))
             if bad.any():
                 rule = "finite" if name == "order" else "positive and finite"
                 raise PriorError(f"{name}: must be {rule}; got {number[bad][0]:g}.")
-        shape = np.broadcast_shapes(*map(np.shape, given.values()))
+        shape = np.broadcast_shapes(*map(np.shape, parameters.values()))
         self.order, self.a, self.b = (
-            np.broadcast_to(np.asarray(value, dtype=float), shape) for value in given.values()
+            np.broadcast_to(np.asarray(value, dtype=float), shape) for value in parameters.values()
         )
         self.power = int(power)
         self._omega = np.sqrt(self.a) * np.sqrt(self.b)

@@ -68,9 +68,9 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
         going = values[:, 0] > values[:, -1] + _FLAT
         if not going.any():
             break
-        own, fs = simplex[going], values[going]
-        centre = own[:, :-1].mean(1)
-        away = centre - own[:, -1]
+        moving, fs = simplex[going], values[going]
+        centre = moving[:, :-1].mean(1)
+        away = centre - moving[:, -1]
         best, second, worst = fs[:, 0], fs[:, -2] if d > 1 else fs[:, 0], fs[:, -1]
         tried = centre + away
         result = logs(tried)
@@ -84,12 +84,12 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
             tried[asked[better]], result[asked[better]] = again[better], value[better]
             far[asked[better]] = 1
         moved = far >= 1
-        own[moved, -1], fs[moved, -1] = tried[moved], result[moved]
+        moving[moved, -1], fs[moved, -1] = tried[moved], result[moved]
         if not moved.all():
-            shrunk = (own[~moved][:, :1] + own[~moved][:, 1:]) / 2
-            own[np.flatnonzero(~moved), 1:] = shrunk
+            shrunk = (moving[~moved][:, :1] + moving[~moved][:, 1:]) / 2
+            moving[np.flatnonzero(~moved), 1:] = shrunk
             fs[np.flatnonzero(~moved), 1:] = _at(logs, shrunk)
-        simplex[going], values[going] = own, fs
+        simplex[going], values[going] = moving, fs
     tops = values.argmax(1)
     return simplex[np.arange(n), tops], values[np.arange(n), tops]
 
@@ -186,9 +186,9 @@ def _axis_scales(logs: Logs, top: Array) -> tuple[Array, Array]:
     for axis, sides in enumerate(here - values):
         ends = []
         for fall in sides:
-            beyond = np.flatnonzero(~(fall < _HALF))
-            if len(beyond):
-                k = beyond[0]
+            fallen = np.flatnonzero(~(fall < _HALF))
+            if len(fallen):
+                k = fallen[0]
                 ratio = np.sqrt(_HALF / fall[k]) if np.isfinite(fall[k]) else 1.0
                 ends.append(_REACH[k] * max(ratio, _HALF / 2))
         if not ends:
@@ -225,15 +225,15 @@ def framed(f: Function, top: Array) -> tuple[Island, Lattice]:
             wider = np.where(np.arange(len(top)) == error.number, _WIDER, 1.0)
             frame = replace(frame, root=frame.root * wider)
             continue
-        own = np.where(np.isnan(lattice.logs), -np.inf, lattice.logs)
-        height = max(height, float(own.max()) - frame.log_volume)
-        kept = own > height + frame.log_volume - _DEEP
+        values = np.where(np.isnan(lattice.logs), -np.inf, lattice.logs)
+        height = max(height, float(values.max()) - frame.log_volume)
+        kept = values > height + frame.log_volume - _DEEP
         d = len(top)
         if kept.sum() < 2 * d + 1:
-            middle = lattice.frame.points(lattice.coordinates[own.argmax()][None])[0][0]
+            middle = lattice.frame.points(lattice.coordinates[values.argmax()][None])[0][0]
             frame = replace(frame, centre=middle, root=frame.root / 2)
             continue
-        u, weights = lattice.coordinates[kept], np.exp(own[kept] - own.max())
+        u, weights = lattice.coordinates[kept], np.exp(values[kept] - values.max())
         weights = weights / weights.sum()
         mean = weights @ u
         gap = u - mean
@@ -263,8 +263,8 @@ def stretched(f: Function, island: Island, depth: float) -> Frame:
     for axis in range(len(widths)):
         for sign in (1.0, -1.0):
             direction = frame.root[:, axis]
-            for some in (distances[:_SOON], distances):
-                points = frame.centre + sign * some[:, None] * direction
+            for lengths in (distances[:_SOON], distances):
+                points = frame.centre + sign * lengths[:, None] * direction
                 values = logs(points)
                 fallen = np.flatnonzero(~(values > island.height - depth))
                 if len(fallen):
@@ -327,14 +327,14 @@ class Search:
         Those from which it is uphill all the way to the top of a known one are left out.
         """
         logs, new, highest = logs_of(self.f), list[Island](), -np.inf
-        for some in (slice(1), slice(1, None)):
-            own, size = starts[some], scale[some]
+        for part in (slice(1), slice(1, None)):
+            points, size = starts[part], scale[part]
             for top in self._tops:
-                left = ~uphill(logs, own, top) if len(own) else np.zeros(0, dtype=bool)
-                own, size = own[left], size[left]
-            if not len(own):
+                left = ~uphill(logs, points, top) if len(points) else np.zeros(0, dtype=bool)
+                points, size = points[left], size[left]
+            if not len(points):
                 continue
-            tops, heights = climbed(logs, own, size)
+            tops, heights = climbed(logs, points, size)
             believed = with_digits(self.f, tops, heights)
             tops, heights = tops[believed], heights[believed]
             highest = max(highest, heights.max(initial=-np.inf))

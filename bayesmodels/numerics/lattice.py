@@ -52,9 +52,9 @@ class Frame:
     def points(self, u: Array) -> tuple[Array, Array]:
         """Return the points x and the log Jacobian at coordinates (n, d)."""
         a = self.stretch
-        some = np.where(a > 0, a, 1.0)
+        safe = np.where(a > 0, a, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
-            s = np.where(a > 0, np.sinh(a * u) / some, u)
+            s = np.where(a > 0, np.sinh(a * u) / safe, u)
             log_slope = np.logaddexp(a * u, -a * u) - np.log(2)
         return self.centre + s @ self.root.T, log_slope.sum(-1) + self.log_volume
 
@@ -115,9 +115,9 @@ class Lattice:
         """Which points belong to the lattice before the last refinement."""
         if self.centres:
             return (self.places % 2 == 0).all(-1)
-        rest = self.places % 4
-        even = (rest == 0).all(-1)
-        return even if rest.shape[1] == 1 else even | (rest == 2).all(-1)  # noqa: PLR2004
+        remainder = self.places % 4
+        even = (remainder == 0).all(-1)
+        return even if remainder.shape[1] == 1 else even | (remainder == 2).all(-1)  # noqa: PLR2004
 
     @property
     def log_coarser_cell(self) -> float:
@@ -155,15 +155,15 @@ class Lattice:
             logs = self.logs[order, None] + np.log(factors[order])
 
         def at(places: NDArray[np.int64]) -> Array:
-            own = _keys(places)
-            spot = np.searchsorted(keys, own).clip(max=len(keys) - 1)
-            return np.where((keys[spot] == own)[:, None], logs[spot], np.nan)
+            wanted = _keys(places)
+            spot = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+            return np.where((keys[spot] == wanted)[:, None], logs[spot], np.nan)
 
         def largest(place: NDArray[np.int64], axis: int) -> Array:
             """Return the largest values at places along an axis, wherever on the others."""
-            spots, own = np.unique(self.places[order, axis], return_inverse=True)
+            spots, index = np.unique(self.places[order, axis], return_inverse=True)
             result = np.full((len(spots), logs.shape[1]), np.nan)
-            np.fmax.at(result, own, logs)
+            np.fmax.at(result, index, logs)
             at = np.searchsorted(spots, place).clip(max=len(spots) - 1)
             return np.where((spots[at] == place)[:, None], result[at], np.nan)
 
@@ -179,8 +179,8 @@ class Lattice:
                 tail = last - np.log(np.expm1(fall))
             falling = np.fmin(falling, np.where(fall > 0, tail, np.nan))
             rising = np.fmin(rising, last - unit * fall + np.log(unit))
-            beside, before = (largest((bad + n * move)[:, axis], axis) for n in (1, 1 + unit))
-            ridge = np.where((before > beside) & ~np.isnan(last), beside + np.log(unit), np.nan)
+            adjacent, before = (largest((bad + n * move)[:, axis], axis) for n in (1, 1 + unit))
+            ridge = np.where((before > adjacent) & ~np.isnan(last), adjacent + np.log(unit), np.nan)
             rising = np.fmin(rising, ridge)
             level = np.fmin(level, last)  # of a single point among others
         # Within two steps: of all within one unit there would be millions of pairs.
@@ -189,11 +189,11 @@ class Lattice:
             crest = np.full(border.max() + 1, -np.inf)
             np.fmax.at(crest, border, falling[:, k])
             crest = np.where(crest > -np.inf, crest, np.inf)
-            beside = np.maximum(crest[border], level[:, k] + np.log(units.max()))
-            rising[:, k] = np.fmin(rising[:, k], beside)
-        some = np.where(np.isnan(falling), np.where(np.isnan(rising), level, rising), falling)
-        some = np.where(np.isnan(some), -np.inf, some)
-        return np.asarray(logsumexp(some, axis=0)) + self.log_cell
+            bound = np.maximum(crest[border], level[:, k] + np.log(units.max()))
+            rising[:, k] = np.fmin(rising[:, k], bound)
+        tails = np.where(np.isnan(falling), np.where(np.isnan(rising), level, rising), falling)
+        tails = np.where(np.isnan(tails), -np.inf, tails)
+        return np.asarray(logsumexp(tails, axis=0)) + self.log_cell
 
     def finer(self) -> int:
         """Return about how many points the next refinement has to look at."""
@@ -306,18 +306,18 @@ def _grown(lattice: Lattice, front: NDArray[np.int64], most: int) -> Lattice:
         if (far >= np.minimum(_half(len(far)) // 2, 2 * _FAR / lattice.step)).any():
             raise Unbounded(int(far.argmax()))
         near = np.concatenate([front + move for move in moves])
-        own, first = np.unique(_keys(near), return_index=True)
-        fresh = ~np.isin(own, keys, assume_unique=True)
+        near_keys, first = np.unique(_keys(near), return_index=True)
+        fresh = ~np.isin(near_keys, keys, assume_unique=True)
         new = near[first[fresh]]
         if not len(new):
             front = new
             break
         if len(logs) + len(new) > most:
             break
-        result, beside = _values(lattice.f, lattice.frame, _times(new, lattice.step / 2))
-        keys = np.sort(np.concatenate([keys, own[fresh]]))
+        result, new_carried = _values(lattice.f, lattice.frame, _times(new, lattice.step / 2))
+        keys = np.sort(np.concatenate([keys, near_keys[fresh]]))
         places, logs = np.concatenate([places, new]), np.concatenate([logs, result])
-        carried = np.concatenate([carried, beside])
+        carried = np.concatenate([carried, new_carried])
         front = new[result > lattice.floor]
     done = lattice.complete and not len(front)
     return replace(lattice, places=places, logs=logs, carried=carried, complete=done)

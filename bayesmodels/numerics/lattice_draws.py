@@ -12,18 +12,18 @@ _MARGIN = 1.1  # above the largest ratio that was seen
 _PILOT = 2000
 
 
-def draws(found: Integral, number: int, rng: np.random.Generator) -> Array:
+def draws(integral: Integral, number: int, rng: np.random.Generator) -> Array:
     """Return independent points x, of shape (number, d).
 
     Proposed are points between those of the lattice, with a density that is linear from one to the
     next along each axis; they are accepted by the ratio of the function to it (von Neumann 1951).
     """
     masses, start = [], 0
-    for lattice in found.lattices:
-        masses.append(found.weights[start : start + len(lattice)].sum())
+    for lattice in integral.lattices:
+        masses.append(integral.weights[start : start + len(lattice)].sum())
         start += len(lattice)
     counts = rng.multinomial(number, np.array(masses) / np.sum(masses))
-    pairs = zip(found.lattices, counts, strict=True)
+    pairs = zip(integral.lattices, counts, strict=True)
     parts = [_from_one(lattice, int(n), rng) for lattice, n in pairs if n]
     return rng.permutation(np.concatenate(parts))
 

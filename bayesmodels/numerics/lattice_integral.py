@@ -22,7 +22,7 @@ _DEPTH, _DEEPER, _DEEPEST = 20.0, 4.0, 120.0  # of the floor, below the top
 _FIRST_STEP = 2.0
 _QUARTERS = (0.25, 0.75)
 _MOST = 3_000_000
-_MANY = 5_000  # points from which on axes get steps of their own
+_EVENED_FROM = 5_000  # points from which on axes get steps of their own
 _MORE, _CHEAP, _SOON = 2, 20_000, 0.5  # refinements for quantiles, if few points and seconds do
 _EACH = 200  # numbers that a point costs beside those of the function
 _EXPLORED = 150  # points of each set of starts, for each dimension
@@ -90,14 +90,14 @@ class Integral:
         return _halo(self.lattices)
 
     @property
-    def beside(self) -> float:
+    def halo_ratio(self) -> float:
         """How much more there is beyond the points at the border than at them."""
-        return _beside(self.lattices)
+        return _halo_ratio(self.lattices)
 
     @property
-    def beyond(self) -> float:
+    def mass_outside(self) -> float:
         """About what part of the mass is below the floor."""
-        return float(self.weights[self.halo].sum()) * self.beside
+        return float(self.weights[self.halo].sum()) * self.halo_ratio
 
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
         """Return the points x with some numbers."""
@@ -141,10 +141,10 @@ def integral(
     more, settled = 0, None
     while True:
         lattices = [_with_others(lattice, lattices) for lattice in lattices]
-        lattices, result, beyond = _lowered(lattices, exists, tolerance / 4, least)
+        lattices, result, outside = _lowered(lattices, exists, tolerance / 4, least)
         history.append(result)
         unknown.append(_unknown(lattices, result, least))
-        errors = _errors(history, starts.shape[1], least) + beyond + unknown[-1][0]
+        errors = _errors(history, starts.shape[1], least) + outside + unknown[-1][0]
         if len(unknown) > _CYCLE and errors[0] <= tolerance:
             # Beyond what numbers tell there is some of a moment, however fine the lattice.
             _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
@@ -164,7 +164,7 @@ def integral(
             raise NotSettled(f"with {size:,} points an error of {error:.1g} is left")
         if not settled and time.process_time() > end:
             raise OutOfTime(f"with {size:,} points an error of {error:.1g} is left")
-        evened = lattices if settled or size < _MANY else _evened(lattices)
+        evened = lattices if settled or size < _EVENED_FROM else _evened(lattices)
         if evened != lattices:  # for fewer points with about the same errors
             lattices, history, unknown = evened, history[:-1], unknown[:-1]
             continue
@@ -198,8 +198,8 @@ def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Islan
     """
     search = Search(f)
     for number in range(4):
-        given = np.concatenate([starts[:1], starts[1 + number % 2 :: 2]])
-        points = np.concatenate([given, _around(given, search.islands, rng)])
+        chosen = np.concatenate([starts[:1], starts[1 + number % 2 :: 2]])
+        points = np.concatenate([chosen, _around(chosen, search.islands, rng)])
         new = search.add(*_tops(f, points, rng))
         top = max((i.log_mass for i in search.islands), default=-np.inf)
         new = [i for i in new if i.log_mass > top - _DEPTH]
@@ -218,24 +218,24 @@ def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Islan
 def _first(f: Function, islands: list[Island]) -> list[Lattice]:
     """Return a coarse lattice for each island that has a part in the mass."""
     top = islands[0].log_mass
-    some = [i for i in islands if i.log_mass > top - _DEPTH]
+    kept = [i for i in islands if i.log_mass > top - _DEPTH]
     lattices = []
-    for k, island in enumerate(some):
-        own = f if len(some) == 1 else _shared(f, some, k)
-        grown = partial(cubic, own, floor=top - _DEPTH, depth=_DEPTH, most=_MOST, step=_FIRST_STEP)
-        first = grown(frame=stretched(own, island, _DEPTH))
+    for k, island in enumerate(kept):
+        part = f if len(kept) == 1 else _shared(f, kept, k)
+        grown = partial(cubic, part, floor=top - _DEPTH, depth=_DEPTH, most=_MOST, step=_FIRST_STEP)
+        first = grown(frame=stretched(part, island, _DEPTH))
         lattices.append(grown(frame=wider(first.refined(_MOST))))
     return lattices
 
 
-def _around(given: Array, islands: list[Island], rng: np.random.Generator) -> Array:
+def _around(starts: Array, islands: list[Island], rng: np.random.Generator) -> Array:
     """Return points at all distances from the islands; from the first that is given without any."""
-    d = given.shape[1]
+    d = starts.shape[1]
     low, high = map(math.log, _IN_SDS if islands else _SPREADS)
     number = _EXPLORED * d
     moves = np.exp(rng.uniform(low, high, (number, 1))) * rng.standard_normal((number, d))
     if not islands:
-        return given[0] + moves
+        return starts[0] + moves
     parts = np.array_split(moves, len(islands))
     pairs = zip(islands, parts, strict=True)
     return np.concatenate([i.frame.centre + part @ i.frame.root.T for i, part in pairs])
@@ -266,18 +266,18 @@ def _tops(f: Function, points: Array, rng: np.random.Generator) -> tuple[Array, 
 def _shared(f: Function, islands: list[Island], k: int) -> Function:
     """Return an island's part of a function."""
 
-    def own(x: Array) -> tuple[Array, Array]:
+    def part(x: Array) -> tuple[Array, Array]:
         logs, carried = f(x)
         return logs + shares(islands, x)[k], carried
 
-    return own
+    return part
 
 
 def _with_others(lattice: Lattice, lattices: list[Lattice]) -> Lattice:
     """Return an island's lattice with its part of the others, which a valley may hide from it."""
-    own = lattice
+    original = lattice
     for other in lattices:
-        if other is not own and not own.centres:
+        if other is not original and not original.centres:
             x = other.frame.points(other.coordinates[~other.halo])[0]
             lattice = lattice.joined(x, _MOST)
     return lattice
@@ -302,31 +302,31 @@ def _lowered(
     does not exist, which is marked.
     """
     _reach(lattices)
-    given = lattices
-    result, beyond, unit = _estimates(lattices, exists, least)
-    before = [beyond]
-    while (beyond / unit > tolerance)[exists].any():
+    initial = lattices
+    result, outside, unit = _estimates(lattices, exists, least)
+    before = [outside]
+    while (outside / unit > tolerance)[exists].any():
         depth = result[0] - lattices[0].floor
         lattices = [lattice.with_floor(lattice.floor - _DEEPER, _MOST) for lattice in lattices]
         _reach(lattices)
-        result, beyond, unit = _estimates(lattices, exists, least)
-        before.append(beyond)
-        many = beyond / unit > tolerance
+        result, outside, unit = _estimates(lattices, exists, least)
+        before.append(outside)
+        excessive = outside / unit > tolerance
         times = max(_WHILE[0], math.ceil(_WHILE[1] * _steps(lattices).max()))
         stays = np.zeros_like(exists)
         if len(before) > times:
-            stays = many & (beyond > _STAYS * before[-1 - times]) & exists
-        if stays[0] or (many[0] and depth > _DEEPEST):
+            stays = excessive & (outside > _STAYS * before[-1 - times]) & exists
+        if stays[0] or (excessive[0] and depth > _DEEPEST):
             number = int(np.abs(lattices[0].places).max(0).argmax())
             raise Unbounded(int(np.abs(lattices[0].frame.root[:, number]).argmax()))
         if depth > _DEEPEST:
             raise NotSettled("a mean or a deviation depends on where hardly any mass is")
         if stays.any():  # of the other moments less may do
             _lost(exists, stays)
-            lattices = given
-            result, beyond, unit = _estimates(lattices, exists, least)
-            before = [beyond]
-    return lattices, result, beyond / unit
+            lattices = initial
+            result, outside, unit = _estimates(lattices, exists, least)
+            before = [outside]
+    return lattices, result, outside / unit
 
 
 def _lost(exists: NDArray[np.bool_], which: NDArray[np.bool_]) -> None:
@@ -358,8 +358,8 @@ def _estimates(
         sd[column] = np.ptp(np.interp(_QUARTERS, below, numbers[order, column]))
     unit = _units(sd, least)
     halo = _halo(lattices)
-    gap, own = np.abs(numbers[halo] - mean), weights[halo]
-    parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2]) * _beside(lattices)
+    gap, weight = np.abs(numbers[halo] - mean), weights[halo]
+    parts = np.concatenate([[weight.sum()], weight @ gap, weight @ gap**2]) * _halo_ratio(lattices)
     result = np.concatenate([[log_total], mean, sd])
     return result, parts, np.concatenate([[1.0], unit, unit**2])
 
@@ -370,17 +370,17 @@ def _units(sd: Array, least: Array | float) -> Array:
     return np.where(unit > 0, unit, 1.0)
 
 
-def _unknown(lattices: list[Lattice], found: Array, least: Array | float) -> Array:
+def _unknown(lattices: list[Lattice], estimates: Array, least: Array | float) -> Array:
     """Return about what there is, in their units, of estimates where there are no numbers."""
-    k = (len(found) - 1) // 2
-    unit = _units(found[1 + k :], least)
-    result = np.zeros(len(found))
+    k = (len(estimates) - 1) // 2
+    unit = _units(estimates[1 + k :], least)
+    result = np.zeros(len(estimates))
     for lattice in lattices:
-        gap = np.abs(lattice.carried - found[1 : 1 + k]) / unit
+        gap = np.abs(lattice.carried - estimates[1 : 1 + k]) / unit
         # Without the zeros of a distance, next to which its logs rise without end.
         factors = np.concatenate([np.ones((len(gap), 1)), np.hypot(1.0, gap), 1.0 + gap**2], 1)
         with np.errstate(over="ignore"):
-            result += _MARGIN * np.exp(lattice.log_unknown(factors) - found[0])
+            result += _MARGIN * np.exp(lattice.log_unknown(factors) - estimates[0])
     return result
 
 
@@ -388,7 +388,7 @@ def _halo(lattices: Sequence[Lattice]) -> NDArray[np.bool_]:
     return np.concatenate([lattice.halo for lattice in lattices] or [np.zeros(1, dtype=bool)])
 
 
-def _beside(lattices: Sequence[Lattice]) -> float:
+def _halo_ratio(lattices: Sequence[Lattice]) -> float:
     """Return how much more there is beyond the points at the border than at them."""
     return 2.0 / _steps(lattices).min(initial=1.0)
 
@@ -439,7 +439,7 @@ def _errors(history: list[Array], d: int, least: Array | float) -> Array:
 
 
 def _integral(
-    lattices: list[Lattice], found: Array, errors: Array, least: Array | float
+    lattices: list[Lattice], estimates: Array, errors: Array, least: Array | float
 ) -> Integral:
     weights, numbers, log_total = _weighted(lattices)
     logs = np.concatenate(
@@ -451,8 +451,8 @@ def _integral(
     logs = np.where(np.isnan(logs), -np.inf, logs)
     k = numbers.shape[1]
     exists = ~np.isnan(errors)
-    unit = np.maximum(found[1 + k :], least)
-    rounding = np.finfo(float).eps * np.abs(found[1 : 1 + k]) / np.where(unit > 0, unit, 1.0)
+    unit = np.maximum(estimates[1 + k :], least)
+    rounding = np.finfo(float).eps * np.abs(estimates[1 : 1 + k]) / np.where(unit > 0, unit, 1.0)
     return Integral(
         tuple(lattices),
         numbers,
@@ -460,8 +460,8 @@ def _integral(
         np.exp(logs - logsumexp(logs)),
         log_total,
         float(errors[0]),
-        np.where(exists, found, np.nan)[1 : 1 + k],
-        np.where(exists, found, np.nan)[1 + k :],
+        np.where(exists, estimates, np.nan)[1 : 1 + k],
+        np.where(exists, estimates, np.nan)[1 + k :],
         unit,
         errors[1 : 1 + k] + rounding,
         errors[1 + k :] + rounding,

@@ -29,7 +29,7 @@ from bayesmodels.numerics.law import Law, by_element, increasing_root
 
 _NODES, _MOST = 60, 2000
 _NOTHING = 1e-11  # of the mass: points that are left out of tables
-_TOGETHER = 2_000_000  # numbers in one step
+_BLOCK = 2_000_000  # numbers in one step
 _BETWEEN = 1e-8  # error of the curve between nodes, about
 _PARTS, _AROUND = 20, 8  # of a step, and how many points each is given to: exact to 1e-9
 
@@ -64,16 +64,16 @@ class Table:
         return float(increasing_root(off, low, high, (low + high) / 2))
 
 
-def table(found: Integral, number: int) -> Table:
+def table(integral: Integral, number: int) -> Table:
     """Return the distribution function of a coordinate x, by its number."""
     every = np.concatenate(
-        [lattice.frame.points(lattice.coordinates)[0][:, number] for lattice in found.lattices]
+        [lattice.frame.points(lattice.coordinates)[0][:, number] for lattice in integral.lattices]
     )
-    x = np.sort(every[found.weights > _NOTHING])
+    x = np.sort(every[integral.weights > _NOTHING])
     new = np.unique(np.concatenate([np.linspace(x[0], x[-1], _NODES), x[:: len(x) // _NODES + 1]]))
     nodes, values, slopes = np.zeros(0), np.zeros(0), np.zeros(0)
     while len(new):
-        value, slope = _added(found.lattices, found.weights, number, new, fine=True)
+        value, slope = _added(integral.lattices, integral.weights, number, new, fine=True)
         off = np.abs(CubicHermiteSpline(nodes, values, slopes)(new) - value) if len(nodes) else 1.0
         order = np.argsort(np.concatenate([nodes, new]))
         nodes, values, slopes = (
@@ -81,10 +81,10 @@ def table(found: Integral, number: int) -> Table:
         )
         # Where the curve missed, the next nodes are in the middle at both sides.
         rough = np.isin(nodes, new[off > _BETWEEN])
-        beside = rough[:-1] | rough[1:]
-        new = (nodes[:-1] + nodes[1:])[beside] / 2 if len(nodes) < _MOST else new[:0]
+        sides = rough[:-1] | rough[1:]
+        new = (nodes[:-1] + nodes[1:])[sides] / 2 if len(nodes) < _MOST else new[:0]
         new = new[~np.isin(new, nodes)]
-    before, _ = _added(found.lattices, found.before, number, nodes, fine=False)
+    before, _ = _added(integral.lattices, integral.before, number, nodes, fine=False)
     below = CubicHermiteSpline(nodes, values, slopes)
     return Table(nodes, below, float(np.abs(values - before).max()) + 2 * _BETWEEN)
 
@@ -95,12 +95,12 @@ def _added(
     """Return distribution function and density at some nodes."""
     below, density, start = np.zeros(len(nodes)), np.zeros(len(nodes)), 0
     for lattice in lattices:
-        own = weights[start : start + len(lattice)]
+        w = weights[start : start + len(lattice)]
         start += len(lattice)
-        kept = own > _NOTHING
+        kept = w > _NOTHING
         row = lattice.frame.root[number]
         axis = int(np.abs(row).argmax())
-        u, own = lattice.coordinates[kept], own[kept]
+        u, w = lattice.coordinates[kept], w[kept]
         x, u = lattice.frame.points(u)[0][:, number], u[:, axis]
         a = lattice.frame.stretch[axis]
         step = lattice.step[axis] / (2 if lattice.centres and len(row) > 1 else 1)
@@ -110,15 +110,15 @@ def _added(
             x, size = x - row[axis] * np.sinh(a * u) / a, min(step, 1 / a)
         else:
             u, size = np.zeros(len(u)), step
-        x, u, own = _gathered(x, u, own, np.abs(row[axis]) * size / _PARTS)
-        many = max(1, _TOGETHER // max(len(u), 1))
-        for at in range(0, len(nodes), many):
-            z = nodes[at : at + many, None]
+        x, u, w = _gathered(x, u, w, np.abs(row[axis]) * size / _PARTS)
+        count = max(1, _BLOCK // max(len(u), 1))
+        for at in range(0, len(nodes), count):
+            z = nodes[at : at + count, None]
             there = (z - x) / row[axis]
             gap = (lattice.frame.along(there, axis) - u) / step
             inner = np.sqrt(1 + (a * there) ** 2) * np.abs(row[axis]) * step
-            below[at : at + many] += (0.5 + np.sign(row[axis]) * sici(np.pi * gap)[0] / np.pi) @ own
-            density[at : at + many] += (np.sinc(gap) / inner) @ own
+            below[at : at + count] += (0.5 + np.sign(row[axis]) * sici(np.pi * gap)[0] / np.pi) @ w
+            density[at : at + count] += (np.sinc(gap) / inner) @ w
     return below, density
 
 
@@ -129,11 +129,11 @@ def _gathered(x: Array, u: Array, weights: Array, unit: float) -> tuple[Array, A
     """
     levels, level = np.unique(u, return_inverse=True)
     low = x.min(initial=np.inf)
-    many = (x.max(initial=-np.inf) - low) / unit + _AROUND
-    if not len(levels) * many < len(x):
+    count = (x.max(initial=-np.inf) - low) / unit + _AROUND
+    if not len(levels) * count < len(x):
         return x, u, weights
     place = (x - low) / unit
-    first, length = np.floor(place).astype(np.int64), int(many) + 1
+    first, length = np.floor(place).astype(np.int64), int(count) + 1
     part = place - first + _AROUND / 2 - 1
     added = np.zeros(len(levels) * length)
     nodes = np.arange(_AROUND)
@@ -189,12 +189,12 @@ class Number:
     """A number with its mean, deviation and excess kurtosis; and its curve, made when asked for."""
 
     moments: tuple[float, float, float]
-    made: Callable[[], Curve]
+    make_curve: Callable[[], Curve]
 
     @cached_property
     def curve(self) -> Curve:
         """The number's law."""
-        return self.made()
+        return self.make_curve()
 
 
 class LatticeLaw(Law):

@@ -85,8 +85,8 @@ class InAnyUnit(FromLogs):
 
     def std(self, *shapes: Any, loc: Any = 0, scale: Any = 1) -> Any:  # noqa: ARG002 - SciPy's
         """Return the standard deviation, `scale` times that of the standard law."""
-        own = super().std(*shapes)  # type: ignore[misc] # of the law that is mixed in
-        return np.asarray(scale * own)[()]
+        standard = super().std(*shapes)  # type: ignore[misc] # of the law that is mixed in
+        return np.asarray(scale * standard)[()]
 
 
 class _Beta(FromLogs, type(stats.beta)):  # type: ignore[misc]
@@ -117,8 +117,8 @@ class _Beta(FromLogs, type(stats.beta)):  # type: ignore[misc]
     def _sf(self, x: Any, a: Any, b: Any) -> Array:
         x, a, b = np.broadcast_arrays(x, a, b)
         result = np.asarray(1 - betainc(a, b, x))
-        far = (result < _LAST_PERCENT) | (a + b > _MANY)
-        near = far & (x > _NEAR_ZERO) & (a + b < _FEW)
+        far = (result < _LAST_PERCENT) | (a + b > _LARGE_SHAPES)
+        near = far & (x > _NEAR_ZERO) & (a + b < _PLAIN)
         result[near] = betainc(b[near], a[near], 1 - x[near])
         far &= ~near
         result[far] = betaincc(a[far], b[far], x[far])
@@ -149,7 +149,7 @@ class _Beta(FromLogs, type(stats.beta)):  # type: ignore[misc]
 
 
 _LAST_STEP, _LOST, _SMALLEST = 1e-6, 1e-3, 2.3e-308
-_LAST_PERCENT, _NEAR_ZERO, _MANY = 0.01, 1e-3, 1e6
+_LAST_PERCENT, _NEAR_ZERO, _LARGE_SHAPES = 0.01, 1e-3, 1e6
 
 beta = _Beta(a=0.0, b=1.0, name="beta")
 """Beta law: ``beta(alpha, beta)`` is frozen as SciPy's is."""
@@ -197,8 +197,8 @@ def log_poisson(k: ArrayLike, mean: ArrayLike) -> Array:
     -14.734449091
     """
     k, mean = np.asarray(k, dtype=float), np.asarray(mean, dtype=float)
-    some = np.where(mean > 0, mean, 1.0)
-    logs = log_gamma_kernel(some, k + 1) - np.log(some)
+    positive = np.where(mean > 0, mean, 1.0)
+    logs = log_gamma_kernel(positive, k + 1) - np.log(positive)
     return np.where(mean > 0, logs, np.where(k > 0, -np.inf, 0.0))
 
 
@@ -214,13 +214,13 @@ def log_negative_binomial(k: Any, a: Any, b: Any, e: Any) -> Array:
     >>> float(log_negative_binomial(1e12, 1e12, 1, 1).round(9))
     -15.081022681
     """
-    some, none = np.where(k > 0, k, 1.0), -a * np.log1p(e / b)
-    total = a + some
+    positive, none = np.where(k > 0, k, 1.0), -a * np.log1p(e / b)
+    total = a + positive
     logs = (
         log_gamma_kernel(total * (b / (b + e)), a)
-        + log_gamma_kernel(total * (e / (b + e)), some)
+        + log_gamma_kernel(total * (e / (b + e)), positive)
         - log_gamma_kernel(total, total)
-        - np.log(some)
+        - np.log(positive)
     )
     return np.where(k > 0, logs, none)
 
@@ -368,7 +368,7 @@ class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: 
 def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Array:
     """Return the log density of a Beta law, elementwise."""
     theta, a, b = (numbers(part) for part in (theta, alpha, beta))
-    if np.max(a + b, initial=0) <= _FEW:
+    if np.max(a + b, initial=0) <= _PLAIN:
         with np.errstate(divide="ignore", invalid="ignore"):
             yes, no = np.log(theta), log1p(-theta)
         result: Array = times_logs(a - 1, yes) - betaln(a, b)
@@ -396,7 +396,7 @@ def _log_dirichlet_inside(theta: Array, alpha: Array) -> Array:
     total = alpha.sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(theta)
-    if np.max(total, initial=0) <= _FEW:
+    if np.max(total, initial=0) <= _PLAIN:
         if np.isfinite(logs).all():  # quicker than a sum of products
             powers = np.einsum("...k,...k->...", alpha - 1, logs)
         else:
@@ -405,7 +405,7 @@ def _log_dirichlet_inside(theta: Array, alpha: Array) -> Array:
     return log_dirichlet_density(gaps_of_shares(theta, alpha), logs, alpha)
 
 
-_FEW = 1e4  # pseudo-counts whose log densities keep 11 digits by the plain formula, much faster
+_PLAIN = 1e4  # pseudo-counts whose log densities keep 11 digits by the plain formula, much faster
 
 
 class DirichletMultinomial:
@@ -562,7 +562,7 @@ class Stepped:
 
     def steps(self) -> tuple[Array, Array]:
         """Return the values of one element, all but 1e-16 of them, and probabilities up to each."""
-        most = self.law.isf(_BEYOND) if np.isinf(self.law.support()[1]) else self.law.support()[1]
+        most = self.law.isf(_TAIL) if np.isinf(self.law.support()[1]) else self.law.support()[1]
         if not most <= _MOST_SUMMED:
             raise DataError(
                 f"n: the sum over numbers of events goes up to {_MOST_SUMMED:,}; got {most:,.0f}. "
@@ -572,7 +572,7 @@ class Stepped:
         return self.start + self.step * k, np.cumsum(np.exp(self.law.logpmf(k)))
 
 
-_BEYOND = 1e-17
+_TAIL = 1e-17
 
 
 @runtime_checkable
@@ -641,15 +641,15 @@ class MixtureLaw(Law):
         x = np.asarray(x, dtype=float)
         inner = np.ndim(self.law.std()) - 1
 
-        def some(x: Array) -> Array:
+        def averages(x: Array) -> Array:
             wide = np.expand_dims(x, -1 - inner)
             each = np.moveaxis(np.asarray(getattr(self.law, verb)(wide)), -1 - inner, 0)
             return self._average(each)
 
         if x.ndim <= inner or not len(x):
-            return some(x)
+            return averages(x)
         rows = threads.blocks(x, threads.BLOCK // len(self.weights), least=1)
-        return np.concatenate([some(x[piece]) for piece in rows])
+        return np.concatenate([averages(x[piece]) for piece in rows])
 
     def _tail(self, x: Array, lower: Any) -> tuple[Array, Array]:
         return self._sum("cdf" if lower else "sf", x), self._sum("pdf", x)

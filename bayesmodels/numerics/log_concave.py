@@ -36,7 +36,7 @@ _NEAR = 0.5
 class Coordinate:
     """A coordinate u(x) of an interval, by differences that keep their digits."""
 
-    apart: Callable[[Any, Any], Any]  # u(x) - u(o)
+    gap: Callable[[Any, Any], Any]  # u(x) - u(o)
     away: Callable[[Any, Any], Any]  # the x that is so far away from o
     shift: Callable[[Any, Any], Any]  # that x, less o
     log_slope: Callable[[Any], Any]  # ln dx/du
@@ -64,13 +64,13 @@ LINE = Coordinate(
 )
 
 
-def _logs_apart(x: Any, o: Any) -> Any:
+def _log_gap(x: Any, o: Any) -> Any:
     ratio = (x - o) / o
     return np.where(np.abs(ratio) < _NEAR, np.log1p(ratio), np.log(x) - np.log(o))
 
 
 LOG = Coordinate(
-    _logs_apart,
+    _log_gap,
     lambda o, s: np.where(np.abs(s) < _NEAR, o + o * np.expm1(s), np.exp(np.log(o) + s)),
     lambda o, s: o * np.expm1(s),
     np.log,
@@ -89,14 +89,14 @@ def _logit_shift(o: Any, s: Any) -> Any:
     return o * (1 - o) * (down / (1 + o * down) - up / (1 + (1 - o) * up))
 
 
-def _logits_apart(x: Any, o: Any) -> Any:
+def _logit_gap(x: Any, o: Any) -> Any:
     near = np.abs(x - o) < _NEAR * np.minimum(o, 1 - o)
     plain = np.log(x) - np.log1p(-x) - (np.log(o) - np.log1p(-o))
     return np.where(near, np.log1p((x - o) / o) - np.log1p((o - x) / (1 - o)), plain)
 
 
 LOGIT = Coordinate(
-    _logits_apart,
+    _logit_gap,
     lambda o, s: np.where(
         np.abs(s) < _NEAR, o + _logit_shift(o, s), expit(np.log(o) - np.log1p(-o) + s)
     ),
@@ -143,8 +143,8 @@ class LogConcave(Law):
         self.peak = float(np.clip(about, *ends))
         with np.errstate(all="ignore"):
             self._rise = rise(self.peak)
-            down = _edges(lambda s: _mirrored(self._rise, s), -on.apart(ends[0], self.peak))
-            edges = np.concatenate([-down[:0:-1], _edges(self._rise, on.apart(ends[1], self.peak))])
+            down = _edges(lambda s: _mirrored(self._rise, s), -on.gap(ends[0], self.peak))
+            edges = np.concatenate([-down[:0:-1], _edges(self._rise, on.gap(ends[1], self.peak))])
             self._edges = edges
             mass = self._integral(edges[:-1], edges[1:])
             self._below = np.concatenate([[0.0], np.cumsum(mass)])
@@ -165,9 +165,9 @@ class LogConcave(Law):
 
     def _moments(self) -> None:
         s, weights = self._points(self._edges[:-1], self._edges[1:])
-        some = weights > 0
-        weights = weights[some] / self._total
-        gap = self._on.shift(self.peak, s[some])
+        positive = weights > 0
+        weights = weights[positive] / self._total
+        gap = self._on.shift(self.peak, s[positive])
         size = np.abs(gap).max()
         centre = weights @ (gap / size)
         powers = [weights @ (gap / size - centre) ** k for k in (2, 3, 4)]
@@ -188,16 +188,16 @@ class LogConcave(Law):
         return np.asarray(self._shape[moments])
 
     def _at(self, x: ArrayLike) -> Array:
-        return np.asarray(self._on.apart(np.asarray(x, dtype=float), self.peak))
+        return np.asarray(self._on.gap(np.asarray(x, dtype=float), self.peak))
 
     def _tail(self, s: Array, lower: Any) -> tuple[Array, Array]:
         """Return the mass below s where `lower`, else above it, and the density."""
         edges = self._edges
         s = np.clip(s, edges[0], edges[-1])
         at = np.clip(np.searchsorted(edges, s, side="right") - 1, 0, len(edges) - 2)
-        whole = np.where(lower, self._below[at], self._above[at + 1])
+        full = np.where(lower, self._below[at], self._above[at + 1])
         part = self._integral(np.where(lower, edges[at], s), np.where(lower, s, edges[at + 1]))
-        return (whole + part) / self._total, np.exp(self._rise(s)[0]) / self._total
+        return (full + part) / self._total, np.exp(self._rise(s)[0]) / self._total
 
     def cdf(self, x: ArrayLike) -> Array:
         """Return the probability of at most x."""

@@ -122,8 +122,8 @@ def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) 
     empty = np.zeros((size, math.prod(x.shape[1:])))
     total: Moments = (np.zeros(size), empty, empty)
     for block in blocks(x, least=size):
-        own = None if groups is None else groups[block]
-        part = _moments(_flat(x, block), own, size, _part(weights, block))
+        part_groups = None if groups is None else groups[block]
+        part = _moments(_flat(x, block), part_groups, size, _part(weights, block))
         total = _merged(total, part, np.square)
     n, mean, scatter = total
     return n, mean.reshape(size, *x.shape[1:]), scatter.reshape(size, *x.shape[1:])
@@ -135,9 +135,9 @@ def _moments(rows: Array, groups: Groups, size: int, w: Array | None) -> Moments
     mean = _ratio(add(rows), n)
     # The second pass also measures, and takes away, the error of the first.
     centred = rows - (mean if groups is None else mean[groups])
-    rest = _ratio(add(centred), n)
+    correction = _ratio(add(centred), n)
     np.multiply(centred, centred, out=centred)
-    return n, mean + rest, np.maximum(add(centred) - n[:, None] * rest**2, 0)
+    return n, mean + correction, np.maximum(add(centred) - n[:, None] * correction**2, 0)
 
 
 def scatters(x: Values, groups: Groups, size: int, weights: Array | None = None) -> Moments:
@@ -177,11 +177,11 @@ def _scatter(rows: Array, w: Array | None) -> Moments:
     n = np.array([len(rows) if w is None else w.sum()], dtype=np.float64)
     mean = _ratio(_total(rows, w), n)
     rows -= mean
-    rest = _ratio(_total(rows, w), n)
+    correction = _ratio(_total(rows, w), n)
     if w is not None:
         rows *= np.sqrt(w)[:, None]
-    square = gram(rows) - n * rest.T * rest
-    return n, mean + rest, square[None]
+    square = gram(rows) - n * correction.T * correction
+    return n, mean + correction, square[None]
 
 
 def _total(rows: Array, w: Array | None) -> Array:
@@ -201,8 +201,8 @@ def tables(
     """
     F = math.prod(codes.shape[1:])
     total = np.zeros((size, F, levels))
-    together = _columns_together(size, levels)
-    columns = [slice(start, start + together) for start in range(0, F, together)]
+    width = _pattern_width(size, levels)
+    columns = [slice(start, start + width) for start in range(0, F, width)]
     # Some columns of a row are one pattern: patterns are counted, and each column's codes are
     # read off their counts.
     patterns = [np.zeros((size, *(levels,) * len(range(F)[part]))) for part in columns]
@@ -224,7 +224,7 @@ def tables(
     return total.reshape(size, *codes.shape[1:], levels)
 
 
-def _columns_together(size: int, levels: int) -> int:
+def _pattern_width(size: int, levels: int) -> int:
     """Return how many columns are counted as one pattern, so that counts stay in the cache."""
     number, cells = 1, size * levels
     while levels > 1 and cells * levels <= _PATTERNS and number < _MOST_AXES:

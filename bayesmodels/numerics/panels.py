@@ -20,8 +20,8 @@ from bayesmodels.numerics import Array
 
 _rule = cache(leggauss)
 _ROOTS, _WEIGHTS = _rule(20)
-_SOME = slice(0, None, 2)  # nodes of a coarser rule within
-_COARSE = np.linalg.solve(legvander(_ROOTS[_SOME], 9).T, 2.0 * (np.arange(10) == 0))
+_EVERY_SECOND = slice(0, None, 2)  # nodes of a coarser rule within
+_COARSE = np.linalg.solve(legvander(_ROOTS[_EVERY_SECOND], 9).T, 2.0 * (np.arange(10) == 0))
 _TAILS = (0.15, 1e-3, 1e-8, 1e-30, 1e-200)
 GOAL = 1e-11
 _HALVINGS, _ROUGH, _SAID, USELESS = 24, 1e-9, 1e-8, 1e-6
@@ -121,23 +121,23 @@ def _panels(
     f: Callable[[Array, Any], Array], low: Array, high: Array, owner: Any
 ) -> tuple[Array, Array]:
     """Return integrals over each panel, and what the coarser rule says of their errors."""
-    apart = _apart(low, high)[:, None]
+    logarithmic = _logarithmic(low, high)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         start, stop = (
-            np.where(apart[:, 0], np.log(np.abs(end)), end)[:, None] for end in (low, high)
+            np.where(logarithmic[:, 0], np.log(np.abs(end)), end)[:, None] for end in (low, high)
         )
     half = (stop - start) / 2
     t = start + half * (1 + _ROOTS)
-    x = np.where(apart, np.sign(high)[:, None] * np.exp(np.where(apart, t, 0.0)), t)
+    x = np.where(logarithmic, np.sign(high)[:, None] * np.exp(np.where(logarithmic, t, 0.0)), t)
     with np.errstate(invalid="ignore", over="ignore"):  # infinite densities
-        y = f(x, owner[:, None]) * (half * np.where(apart, x, 1.0))
+        y = f(x, owner[:, None]) * (half * np.where(logarithmic, x, 1.0))
         result = y @ _WEIGHTS
         size = np.abs(y - result[..., None] / 2) @ _WEIGHTS + _NOTHING
-        off = np.abs(result - y[..., _SOME] @ _COARSE) / size
+        off = np.abs(result - y[..., _EVERY_SECOND] @ _COARSE) / size
         return result, size * np.minimum(1.0, (200 * off)) ** 1.5  # as QUADPACK does
 
 
-def _apart(low: Array, high: Array) -> Any:
+def _logarithmic(low: Array, high: Array) -> Any:
     near, far = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
     return (low * np.sign(high) > 0) & (far > _FAR * near)
 
@@ -145,7 +145,7 @@ def _apart(low: Array, high: Array) -> Any:
 def _halved(low: Array, high: Array, *others: Any) -> list[Any]:
     with np.errstate(invalid="ignore"):
         far = np.sign(low) * np.sqrt(np.abs(low)) * np.sqrt(np.abs(high))
-    middle = np.where(_apart(low, high), far, low + (high - low) / 2)
+    middle = np.where(_logarithmic(low, high), far, low + (high - low) / 2)
     ends = [np.ravel([low, middle], "F"), np.ravel([middle, high], "F")]
     return [*ends, *(np.repeat(each, 2) for each in others)]
 

@@ -23,7 +23,7 @@ def side_by_side[Task, Result](
     tasks: Sequence[Task],
     workers: int,
     start: Callable[..., object] | None = None,
-    given: tuple[Any, ...] = (),
+    arguments: tuple[Any, ...] = (),
 ) -> Generator[tuple[Task, Result]]:
     """Yield each task with its result as soon as it is done, in any order.
 
@@ -38,7 +38,7 @@ def side_by_side[Task, Result](
         workers,
         mp_context=context,
         initializer=_begin,
-        initargs=(max(1, CORES // workers), start, given),
+        initargs=(max(1, CORES // workers), start, arguments),
     ) as pool:
         running = {pool.submit(function, task): task for task in tasks}
         try:
@@ -51,14 +51,14 @@ def side_by_side[Task, Result](
             raise
 
 
-def _begin(threads: int, start: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
+def _begin(threads: int, start: Callable[..., object] | None, arguments: tuple[Any, ...]) -> None:
     # The parent alone answers Ctrl-C, which reaches every process of a terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import scipy.linalg  # noqa: F401 - loads BLAS, NumPy's and SciPy's
 
     threadpool_limits(threads, user_api="blas")
     if start is not None:
-        start(*given)
+        start(*arguments)
 
 
 @contextmanager
@@ -119,11 +119,11 @@ def all_or_nothing() -> Iterator[None]:
             raise _Stopped from None
 
     # Other threads never hear of Ctrl-C.
-    heard = callable(before) and threading.current_thread() is threading.main_thread()
-    if heard:
+    handled = callable(before) and threading.current_thread() is threading.main_thread()
+    if handled:
         signal.signal(signal.SIGINT, stop)
     try:
-        with _lost_ones_again() if heard else nullcontext():
+        with _lost_ones_again() if handled else nullcontext():
             yield
     except _Stopped:
         pass
@@ -131,7 +131,7 @@ def all_or_nothing() -> Iterator[None]:
         if not came:
             raise
     finally:
-        if heard:
+        if handled:
             signal.signal(signal.SIGINT, before)
     if came:
         raise KeyboardInterrupt(

@@ -25,14 +25,14 @@ import numpy as np
 
 from bayesmodels.numerics import Array
 
-BEYOND = -1e-9
+ON_BORDER = -1e-9
 """Room from which a row counts as on the border rather than beyond it."""
 
-APART = 1e-7
+MARGIN = 1e-7
 """Room from which a row counts as separated."""
 
 _FEASIBLE = 1e-10  # what HiGHS may violate an inequality by; rows have largest entry 1
-_MANY = 100  # columns, beyond which a separating set is not made smaller
+_WIDE = 100  # columns, beyond which a separating set is not made smaller
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def find_separation(X: Array, counts: Array, always: tuple[int, ...] = ()) -> Se
     width, keep = X.shape[1], sorted(set(range(X.shape[1])))
     used = [j for j in keep if np.abs(direction.reshape(-1, width)[:, j]).max() > _FEASIBLE]
     kept = sorted({*used, *always})
-    if width <= _MANY:
+    if width <= _WIDE:
         for j in [j for j in used if j not in always] + [j for j in used if j in always]:
             without = [other for other in kept if other != j]
             if without and (way := _direction(sides[..., without])) is not None:
@@ -71,14 +71,14 @@ def find_separation(X: Array, counts: Array, always: tuple[int, ...] = ()) -> Se
                 direction = np.zeros((sides.shape[1], width))
                 direction[:, kept] = way.reshape(-1, len(kept))
     named = [j for j in kept if j not in always] or [j for j in kept if j in used]
-    complete = bool(slack.min() > APART) or _strict(sides) is not None
+    complete = bool(slack.min() > MARGIN) or _strict(sides) is not None
     return Separation(complete, tuple(named), direction.reshape(-1, width))
 
 
 def contradict(X: Array, counts: Array, direction: Array) -> Array:
     """Return by how much each row is on the right side of weights (K - 1, p), seen from inside.
 
-    Rows below `BEYOND` contradict that these weights separate the classes.
+    Rows below `ON_BORDER` contradict that these weights separate the classes.
     """
     size = np.abs(X).max(axis=1, keepdims=True)
     X = np.divide(X, size, out=np.zeros_like(X), where=size > 0)
@@ -129,7 +129,7 @@ def _direction(sides: Array) -> Array | None:
     if result.x is None:  # zero is always feasible: the solver gave up
         return None
     slack = A @ result.x
-    return result.x if slack.max() > APART and slack.min() > BEYOND else None
+    return result.x if slack.max() > MARGIN and slack.min() > ON_BORDER else None
 
 
 def strict_direction(X: Array, counts: Array) -> Array | None:
@@ -152,6 +152,6 @@ def _strict(sides: Array) -> Array | None:
         method="highs",
         options={"primal_feasibility_tolerance": _FEASIBLE},
     )
-    if result.x is None or (A @ result.x[:-1]).min() <= APART:
+    if result.x is None or (A @ result.x[:-1]).min() <= MARGIN:
         return None
     return result.x[:-1].reshape(sides.shape[1:])

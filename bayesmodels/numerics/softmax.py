@@ -68,8 +68,8 @@ def residuals(counts: Array, p: Array) -> Array:
 
     Written with the probability of the others, which is not rounded away where p is near 1.
     """
-    apart = 1 - np.eye(p.shape[-1])
-    return (counts * (p @ apart) - p * (counts @ apart))[..., 1:]
+    others = 1 - np.eye(p.shape[-1])
+    return (counts * (p @ others) - p * (counts @ others))[..., 1:]
 
 
 def curvature_rows(p: Array, totals: Array, X: Array) -> Array:
@@ -80,12 +80,12 @@ def curvature_rows(p: Array, totals: Array, X: Array) -> Array:
     if p.shape[-1] == 2:  # noqa: PLR2004 - two classes
         return np.sqrt(totals * p[:, 0] * p[:, 1])[:, None] * X
     classes = p.shape[-1]
-    apart = 1 - np.eye(classes)
+    others = 1 - np.eye(classes)
     blocks = []
     for k in range(classes):
         # sqrt(p_k) (e_k - p); 1 - p_k is the sum of the others.
         row = -p
-        row[:, k] = p @ apart[:, k]
+        row[:, k] = p @ others[:, k]
         row = np.sqrt(totals * p[:, k])[:, None] * row
         blocks.append((row[:, 1:, None] * X[:, None, :]).reshape(len(X), -1))
     return np.concatenate(blocks)

@@ -33,7 +33,7 @@ Elements = NDArray[np.intp]
 
 KEPT = 1e-3
 """Relative error of a precision that is allowed."""
-_SOME = 0.3  # what an integral's log may be off, where little mass is
+_LOG_LOSS = 0.3  # what an integral's log may be off, where little mass is
 _ZERO = 1e-6  # of what a slope changes by: more is no zero
 
 # A precision that is not definite makes NaN in them, not an error.
@@ -86,8 +86,8 @@ class SparsePrecision:
 
     def probes(self) -> Array:
         """Return the steps that show all columns: those of each colour, and of all elements."""
-        own = np.arange(self.colour.max() + 1)[:, None] == self.colour
-        return np.vstack([own * self.moves[0], self.moves[1:]])
+        moved = np.arange(self.colour.max() + 1)[:, None] == self.colour
+        return np.vstack([moved * self.moves[0], self.moves[1:]])
 
     def solve(self, slopes: Array, noise: Array, kept: float = KEPT) -> Array:
         """Return where the normal law has its mean, from the centre, plus its root times `noise`.
@@ -164,7 +164,7 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
     loss, off = 0.0, 0.0
     for j in range(n):
         begin, end = start[j], start[j + 1]
-        own = entries[begin, 1]
+        element = entries[begin, 1]
         for p in range(begin, end):
             probe, at, by = entries[p]
             value = 0.0
@@ -176,7 +176,7 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
                     gap[by] -= value * moves[1, at]
                     size[by] += abs(value * moves[1, at])
             work[rows[p]] = value
-        whole, right = work[j], slopes[0, own]
+        diagonal, right = work[j], slopes[0, element]
         k = first[j]
         while k >= 0:
             following, at = after[k], place[k]
@@ -188,7 +188,7 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
             if place[k] < start[k + 1]:
                 after[k], first[rows[place[k]]] = first[rows[place[k]]], k
             k = following
-        lost = whole * EPS / work[j] if work[j] > 0 else np.inf
+        lost = diagonal * EPS / work[j] if work[j] > 0 else np.inf
         pivot = np.sqrt(work[j])
         half[j] = right / pivot
         loss, off = max(loss, lost), off + lost * (0.5 + lost * half[j] ** 2)
@@ -229,23 +229,23 @@ def _covariances(root: Any, start: Any, rows: Any) -> Any:
             total[p - begin], where[rows[p]], owner[rows[p]] = 0.0, p, j
         for p in range(begin + 1, end):
             first, last = start[rows[p]], start[rows[p] + 1]
-            factor, own = root[p], root[p] * result[first]
+            factor, value = root[p], root[p] * result[first]
             if last - first == end - p:  # it has the same rows, one after the other
                 for i in range(1, end - p):
                     total[p - begin + i] += factor * result[first + i]
-                    own += root[p + i] * result[first + i]
+                    value += root[p + i] * result[first + i]
             else:
                 for q in range(first + 1, last):
                     if owner[rows[q]] == j:
                         at = where[rows[q]]
                         total[at - begin] += factor * result[q]
-                        own += root[at] * result[q]
-            total[p - begin] += own
-        own = 1 / root[begin]
+                        value += root[at] * result[q]
+            total[p - begin] += value
+        value = 1 / root[begin]
         for p in range(begin + 1, end):
             result[p] = -total[p - begin] / root[begin]
-            own -= root[p] * result[p]
-        result[begin] = own / root[begin]
+            value -= root[p] * result[p]
+        result[begin] = value / root[begin]
     return result
 
 
@@ -257,7 +257,7 @@ def integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> An
     result = np.empty(n + len(root) + 1)
     for j in range(len(result)):
         result[j] = np.nan
-    if off < _SOME:
+    if off < _LOG_LOSS:
         _solve(root, half, start, rows, entries, result)
         for p in range(len(root)):
             result[n + p] = root[p]
@@ -280,11 +280,11 @@ def integrals(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> A
 
 @_compiled
 def integral_slope(
-    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, found: Any, weight: Any
+    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, solution: Any, weight: Any
 ) -> Any:
     """Return the derivative of the last number that `integral` found, times a weight, by slopes."""
     n = len(start) - 1
-    cov = _covariances(found[n:-1], start, rows)
+    cov = _covariances(solution[n:-1], start, rows)
     result = np.empty(slopes.shape)
     for i in range(slopes.shape[0]):
         for j in range(slopes.shape[1]):
@@ -316,9 +316,9 @@ def _variances(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> 
     result = np.empty((len(slopes), len(start) - 1))
     for row in range(len(slopes)):
         root, _, _, _ = _factors(slopes[row], start, rows, entries, moves)
-        own = _covariances(root, start, rows)
+        covariance = _covariances(root, start, rows)
         for j in range(result.shape[1]):
-            result[row, entries[start[j], 1]] = own[start[j]]
+            result[row, entries[start[j], 1]] = covariance[start[j]]
     return result
 
 
@@ -370,17 +370,17 @@ def coloured(links: Any) -> tuple[Elements, NDArray[np.bool_]]:
     degree = np.diff(links.indptr)
     best, hubs = np.arange(len(degree)), np.ones(len(degree), dtype=bool)
     for most in np.unique(degree):
-        rest = np.flatnonzero(degree <= most)
-        inner = links[rest][:, rest].astype(np.int32)
+        small = np.flatnonzero(degree <= most)
+        inner = links[small][:, small].astype(np.int32)
         if np.diff(inner.indptr).max() > best.max() + 1:
             break  # as many colours as an element and its neighbours there must be
         near = csr_array(inner @ inner)
         colour = np.full(len(degree), -1)
-        colour[rest] = least_colours(near.indptr, near.indices)
-        own = colour < 0
-        colour[own] = colour.max() + 1 + np.arange(own.sum())
+        colour[small] = least_colours(near.indptr, near.indices)
+        single = colour < 0
+        colour[single] = colour.max() + 1 + np.arange(single.sum())
         if colour.max() < best.max():
-            best, hubs = colour, own
+            best, hubs = colour, single
     return best, hubs
 
 
@@ -399,8 +399,8 @@ def _greedy(start: Any, near: Any) -> Any:
         for p in range(start[i], start[i + 1]):
             if colour[near[p]] >= 0:
                 taken[colour[near[p]]] = i
-        own = 0
-        while taken[own] == i:
-            own += 1
-        colour[i] = own
+        least = 0
+        while taken[least] == i:
+            least += 1
+        colour[i] = least
     return colour

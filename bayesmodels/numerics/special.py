@@ -87,8 +87,8 @@ def log_gamma_ratio(x: ArrayLike, step: ArrayLike) -> Array:
 
 def _log_rising_over_factorial(start: Array, count: Array) -> Array:
     """Half-log and remainder terms of ln[Γ(a + k) / (Γ(a) k!)]; its entropy is in the deviance."""
-    some = count > 0
-    k = np.where(some, count, 1.0)
+    positive = count > 0
+    k = np.where(positive, count, 1.0)
     value = (
         0.5 * (np.log(start) - np.log(k) - np.log(start + k))
         - HALF_LOG_2PI
@@ -96,7 +96,7 @@ def _log_rising_over_factorial(start: Array, count: Array) -> Array:
         - stirling_remainder(start)
         - stirling_remainder(k)
     )
-    return np.where(some, value, 0.0)
+    return np.where(positive, value, 0.0)
 
 
 def _deviances(row: Array, other: Array) -> Array:
@@ -106,8 +106,8 @@ def _deviances(row: Array, other: Array) -> Array:
     row of 1e100 beside counts of 10 would otherwise round to a deviance of 1e68.
     """
     total, other_total = row.sum(-1, keepdims=True), other.sum(-1, keepdims=True)
-    some = row > 0
-    o = np.where(some, row, 1.0)
+    positive = row > 0
+    o = np.where(positive, row, 1.0)
     t = np.where(total > 0, total, 1.0)
     expected = (row + other) * (total / np.where(total > 0, total + other_total, 1.0))
     with np.errstate(over="ignore", invalid="ignore"):  # far apart, where the series is not used
@@ -115,15 +115,15 @@ def _deviances(row: Array, other: Array) -> Array:
     near = np.abs(relative) < 0.5  # noqa: PLR2004 - the series' range
     series = -o * log1p_minus(np.where(near, relative, 0.0))
     logs = np.log(o) - np.log(o + other) + np.log(t + other_total) - np.log(t)
-    return np.where(some, np.where(near, series, o * logs + (expected - o)), expected)
+    return np.where(positive, np.where(near, series, o * logs + (expected - o)), expected)
 
 
 def _rests(x: Array) -> Array:
     """Return ln n! - n ln n + n of each row's total, less that of its cells."""
     x = np.concatenate([x, x.sum(-1, keepdims=True)], -1)
     safe = np.where(x > 0, x, 1.0)
-    rest = np.where(x > 0, 0.5 * np.log(safe) + HALF_LOG_2PI + stirling_remainder(safe), 0.0)
-    result: Array = rest[..., -1] - rest[..., :-1].sum(-1)
+    each = np.where(x > 0, 0.5 * np.log(safe) + HALF_LOG_2PI + stirling_remainder(safe), 0.0)
+    result: Array = each[..., -1] - each[..., :-1].sum(-1)
     return result
 
 
@@ -168,8 +168,8 @@ def log_split(first: ArrayLike, second: ArrayLike) -> Array:
     """
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     both = np.stack(np.broadcast_arrays(first, second))
-    one, other, whole = _rests(np.concatenate([both, both.sum(0, keepdims=True)]))
-    return one + other - whole - _deviances(both, both[::-1]).sum((0, -1))
+    one, other, pooled = _rests(np.concatenate([both, both.sum(0, keepdims=True)]))
+    return one + other - pooled - _deviances(both, both[::-1]).sum((0, -1))
 
 
 def log_given_total(
@@ -294,9 +294,9 @@ def log_dirichlet_density(gaps: ArrayLike, log_theta: ArrayLike, alpha: ArrayLik
         deviance = alpha * log1p_minus(np.where(near, relative, 0.0)) - logs
         # alpha - 1 first, so that 0 ln 0 is 0
         plain = times_logs(alpha - 1, logs) - alpha * (np.log(alpha) - np.log(total)) - gaps
-    own = 0.5 * np.log(alpha) - HALF_LOG_2PI - stirling_remainder(alpha)
+    of_cells = 0.5 * np.log(alpha) - HALF_LOG_2PI - stirling_remainder(alpha)
     of_total = 0.5 * np.log(total) - HALF_LOG_2PI - stirling_remainder(total)
-    cells = np.where(near, deviance, plain) + own
+    cells = np.where(near, deviance, plain) + of_cells
     return cells.sum(-1) - of_total[..., 0] + gaps.sum(-1)
 
 

@@ -19,9 +19,9 @@ def _allowed() -> int:
     # process_cpu_count is new in Python 3.13.
     most = min(8, getattr(os, "process_cpu_count", os.cpu_count)() or 1)
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
-        told = os.environ.get(name, "")
-        if told.isdecimal() and int(told) > 0:
-            most = min(most, int(told))
+        limit = os.environ.get(name, "")
+        if limit.isdecimal() and int(limit) > 0:
+            most = min(most, int(limit))
     return most
 
 

@@ -286,10 +286,10 @@ class _TokenLogs:
                 sums[:, :C] += sparse.csr_array(part, shape=(rows, V)) @ table
         total = sums.T[:C]
         if self.largest > levels:
-            many = np.flatnonzero(n > levels)
-            value = log_gamma_ratio(self.alpha[:, words[many]] + levels, n[many] - levels)
-            value -= log_factorials(n[many]) - _LOG_FACTORIALS[levels]
-            row = np.searchsorted(pointers, many, side="right") - 1
+            large = np.flatnonzero(n > levels)
+            value = log_gamma_ratio(self.alpha[:, words[large]] + levels, n[large] - levels)
+            value -= log_factorials(n[large]) - _LOG_FACTORIALS[levels]
+            row = np.searchsorted(pointers, large, side="right") - 1
             for c in range(len(total)):
                 total[c] += np.bincount(row, value[c], minlength=rows)
         return length, total

@@ -15,7 +15,7 @@ from bayesmodels.numerics import Array
 
 EPS = float(np.finfo(float).eps)
 
-FEW = 8
+HALF = 8
 """Digits that may be lost without a warning: half of float64's."""
 
 
@@ -62,8 +62,8 @@ def dependent(factor: Array) -> NDArray[np.bool_]:
     length = np.sqrt((root**2).sum(-2))
     diagonal = np.diagonal(root, axis1=-2, axis2=-1)
     flat = np.asarray(diagonal <= 4 * p * EPS * length)
-    some = flat.any(-1)[..., None]
-    scaled = np.where(some[..., None], np.eye(p), root / np.where(some, 1.0, length)[..., None, :])
+    lost = flat.any(-1)[..., None]
+    scaled = np.where(lost[..., None], np.eye(p), root / np.where(lost, 1.0, length)[..., None, :])
     solve = solve_upper if scaled.ndim == 2 else solve_triangular  # noqa: PLR2004 - no batch
     inverse = solve(scaled, np.broadcast_to(np.eye(p), scaled.shape))
     # The inverse of the first columns is the first columns of the inverse.

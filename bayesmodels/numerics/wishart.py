@@ -147,11 +147,11 @@ class SymmetricMatrixLaw(Law):
         x = np.asarray(x, dtype=float)
         x = np.broadcast_to(x, np.broadcast_shapes(x.shape, self.shape))
         of_diagonal, of_pairs = getattr(self._diagonal, verb), getattr(self._pairs, verb)
-        own, lower = x[..., self._places, self._places], x[..., self._rows, self._columns]
+        diagonal, lower = x[..., self._places, self._places], x[..., self._rows, self._columns]
         with np.errstate(invalid="ignore"):  # SciPy's log density at infinity is NaN
-            on = of_diagonal(own)
+            on = of_diagonal(diagonal)
         if verb == "logpdf":
-            on = np.where(np.isinf(own), -np.inf, on)
+            on = np.where(np.isinf(diagonal), -np.inf, on)
         result = self._matrix(on, of_pairs(lower))
         upper = x[..., self._columns, self._rows]
         if not np.array_equal(lower, upper, equal_nan=True):

@@ -65,7 +65,7 @@ class LogSumSlope(LogSum):
         return shapes[0]
 
     def _value(self, values: Any) -> Any:
-        tables = _eliminated(self.form, values).together()
+        tables = _eliminated(self.form, values).joint_probabilities()
         return self.form.slopes(tables, values.shape[-1]).reshape(values.shape)
 
 

@@ -250,7 +250,7 @@ class IntegratedPosterior:
         one, other = (MixtureLaw(weights, law) for weights in (last, before))
         of_rest = [*self._integral.mean_error, *self._integral.sd_error]
         mean, sd = one.mean(), one.std()
-        lost = max(0.0, 1 - last.sum()) + self._integral.beyond
+        lost = max(0.0, 1 - last.sum()) + self._integral.mass_outside
         light = last <= np.quantile(last, _LIGHT)
         far = (law.var() + (law.mean() - mean) ** 2)[light].max(0)
         least = np.nanmax([self._integral.log_error, *of_rest]) * sd

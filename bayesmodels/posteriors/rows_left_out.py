@@ -82,7 +82,7 @@ def rows_left_out(
         ]
         logs[number] = both[0]
         outside = np.exp(logsumexp(np.append(without[border], -np.inf)) - logsumexp(without))
-        errors[number] = abs(both[0] - both[1]) + 2 * result.log_error + result.beside * outside
+        errors[number] = abs(both[0] - both[1]) + 2 * result.log_error + result.halo_ratio * outside
         each = time.process_time() - begun
         if number == 0 and each * len(rows) > end - begun:
             raise DataError(

@@ -17,8 +17,8 @@ from bayesmodels.models.logistic.penalized_fit import Frame, Here, Peak, Sums, W
 from bayesmodels.models.logistic.regression import LogisticRegression, Maximum, coefficients
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.separation import (
-    APART,
-    BEYOND,
+    MARGIN,
+    ON_BORDER,
     Separation,
     contradict,
     find_separation,
@@ -238,11 +238,11 @@ class _Over:
         nearest = self._nearest(None)
         always = self.frame.intercept
         result = self._held(
-            nearest, lambda kept: find_separation(kept.X, kept.counts, always), 2 * BEYOND
+            nearest, lambda kept: find_separation(kept.X, kept.counts, always), 2 * ON_BORDER
         )
         if result is None:
             return None
-        complete = self._held(nearest, lambda kept: strict_direction(kept.X, kept.counts), APART)
+        complete = self._held(nearest, lambda kept: strict_direction(kept.X, kept.counts), MARGIN)
         return replace(result, complete=complete is not None)
 
     def _held(self, kept: _Nearest, find: Callable[[_Nearest], Any], least: float) -> Any:

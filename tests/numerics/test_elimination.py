@@ -51,7 +51,7 @@ def test_totals_probabilities_and_maxima_are_those_of_all_configurations(problem
     if not np.isfinite(total).all():
         return
     p = np.exp(logs - total.reshape(2, *[1] * number))
-    single, together = found.probabilities(), found.together()
+    single, together = found.probabilities(), found.joint_probabilities()
     for i in range(number):
         assert single[:, i] == pytest.approx(over_others(p, {i}), abs=1e-12)
     for w, scope in scopes.items():
@@ -71,7 +71,7 @@ def test_draws_have_the_probabilities_and_never_are_impossible():
     law = Elimination(Plan(scopes, 4, 3), tables)
     draws = law.sample(20_000, rng)
     assert not ((draws[:, 0] == 1) & (draws[:, 1] == 2)).any()
-    for w, expected in law.together().items():
+    for w, expected in law.joint_probabilities().items():
         for row, p in zip(scopes[w], expected[0], strict=True):
             seen = np.zeros_like(p)
             np.add.at(seen, tuple(draws[:, row].T), 1 / len(draws))
