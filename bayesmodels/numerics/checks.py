@@ -1,4 +1,4 @@
-"""Where the first number is that breaks a rule: a place in the array, or None.
+"""Index of the first entry of an array that breaks a rule, or None.
 
 Of columns of any real dtype, in blocks that the processor's cache holds, on several threads.
 """

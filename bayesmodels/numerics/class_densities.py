@@ -199,9 +199,9 @@ def _separate_squares(location: Array, root: Array) -> Squares:
 
 
 def _shared_squares(location: Array, root: Array) -> Squares:
-    """Return the same for one root: only C - 1 directions tell the classes apart.
+    """Return the same function for one shared root; means span only C - 1 directions.
 
-    Rows are turned so that these directions come first; the others are squared once for all.
+    Rows are rotated so that these come first; the others are squared once for all classes.
     """
     C, D = location.shape
     inverse = linalg.solve_triangular(root, np.eye(D), lower=True)

@@ -23,7 +23,7 @@ _TAILS = [0.05, 0.95]
 
 
 class Convergence(NamedTuple):
-    """What is read off chains, of shape (scalar,); R-hat is NaN of a single chain."""
+    """Effective sample sizes and R-hat, of shape (scalar,); R-hat is NaN of a single chain."""
 
     ess_bulk: Array
     ess_tail: Array
@@ -78,7 +78,7 @@ def _average(ordered: Array) -> Array:
 
 
 def _spread(order: NDArray[np.intp], values: Array) -> Array:
-    """Return values that are in this order in their own places."""
+    """Return values in their original places, given in the order of `np.argsort`."""
     result = np.empty(order.shape)
     np.put_along_axis(result, order, values, -1)
     return result

@@ -46,7 +46,7 @@ Columns = Values | Sequence[Values]
 Part = tuple[float, Array, Array]
 
 LEAST_EIGENVALUE = 1e-3
-"""Of scaled cross products that are taken as they are."""
+"""Smallest eigenvalue of scaled cross products from which on sums are used instead of QR."""
 
 _PART = 2**20  # numbers in a part
 _SUMMED_FROM = 2**12  # rows; fewer take no time either way
@@ -119,7 +119,7 @@ def factored(columns: Array, weights: Array | None = None) -> Part:
 
 
 def with_ones(part: Part) -> Part:
-    """Return what it would be with a column of ones before the others."""
+    """Return number, means and factor with a column of ones before the others."""
     n, mean, factor = part
     return n, np.concatenate([[1.0], mean]), np.pad(factor, ((1, 0), (1, 0)))
 
@@ -143,7 +143,7 @@ def _by_qr(
 
 
 def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
-    """Return number, means and factor by sums of products; None where they are not to be trusted.
+    """Return number, means and factor by sums of products; None where they keep too few digits.
 
     NaN, infinity and squares that overflow all show in the sums.
     """
@@ -169,7 +169,7 @@ def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
 
 
 def _guess(rows: Array) -> Array:
-    """Return what the columns are to be shifted by: the mean of some rows, a constant exactly."""
+    """Return the shift of each column: the mean of the first rows, exact for a constant column."""
     with np.errstate(all="ignore"):
         low, mean = rows.min(axis=0), rows.mean(axis=0)
         return np.where(low == rows.max(axis=0), low, mean)

@@ -25,12 +25,12 @@ from bayesmodels.numerics import Array
 
 Integers = NDArray[np.intp]
 Scopes = dict[int, Integers]
-"""By number of elements: which ones, in rising order, one table a row, none of them twice."""
+"""By table width: the elements of each table in rising order, one row a table, no row twice."""
 Tables = Mapping[int, Array]
-"""By number of elements: log tables of shape (batch, tables, levels, ..., levels)."""
+"""By table width: log tables of shape (batch, tables, levels, ..., levels)."""
 
 MOST = 2**25
-"""Numbers in the tables that are held at once."""
+"""Largest number of entries in the tables of one round."""
 _PATH = 2  # neighbours of an element whose elimination takes a chain apart anywhere
 
 
@@ -44,7 +44,7 @@ class TooWide(ValueError):  # noqa: N818 - said in other words to the user
 
 @dataclass(frozen=True, eq=False)
 class _Use:
-    """Tables of some width that go into the product of elements: their rows, and axes there."""
+    """Tables of one width that are factors of the eliminated elements: rows, targets and axes."""
 
     width: int
     rows: Integers
@@ -62,7 +62,7 @@ class _Group:
 
 @dataclass(frozen=True, eq=False)
 class Merge:
-    """Tables put in the order of their elements, and where those of the next elements begin."""
+    """Tables sorted by their elements, and the first table of each set of elements."""
 
     order: Integers
     first: Integers
@@ -85,7 +85,7 @@ class Merge:
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """Some elements that are eliminated together; which tables stay; which are put together."""
+    """One round: elements that are eliminated, tables that stay, and tables that are multiplied."""
 
     groups: list[_Group]
     before: dict[int, int]
@@ -180,7 +180,7 @@ class Elimination:
             self._laws.append(laws)
 
     def log_probability(self, levels: Integers) -> float:
-        """Return that of the levels of all elements; of the first of a batch."""
+        """Return the log probability of levels of all elements, of a batch's first tables."""
         each = [
             self.tables[w][(0, np.arange(len(scope)), *levels[scope].T)].sum()
             for w, scope in self.plan.scopes.items()
@@ -199,7 +199,7 @@ class Elimination:
         return self._back(None)
 
     def _back(self, single: Array | None) -> dict[int, Array]:
-        """Go back through the rounds; fill in what is known of single elements."""
+        """Return joint probabilities of all tables, from the last round on; fill in `single`."""
         q, batch = self.plan.levels, len(self.log_total)
         state: dict[int, Array] = {}
         for one, laws in zip(self.plan.rounds[::-1], self._laws[::-1], strict=True):
@@ -243,7 +243,7 @@ class Elimination:
 
 
 def _conditional(group: _Group, law: Array, levels: Integers) -> Array:
-    """Return log laws of a group's elements given its neighbours, (draws, n, levels)."""
+    """Return the log conditionals of a group's elements on its neighbours, (draws, n, levels)."""
     others = np.moveaxis(levels[:, group.scope[:, 1:]], -1, 0)
     batch = np.arange(len(levels)) % len(law)
     return np.asarray(np.moveaxis(law, 2, -1)[(batch[:, None], np.arange(law.shape[1]), *others)])
@@ -252,7 +252,7 @@ def _conditional(group: _Group, law: Array, levels: Integers) -> Array:
 def _chosen(
     scopes: Scopes, left: NDArray[np.bool_], path: int, rng: np.random.Generator
 ) -> tuple[Integers, Integers, Integers]:
-    """Return elements without common tables; and of all elements their neighbours in a list.
+    """Return elements without common tables, and neighbours of all elements in compressed rows.
 
     Chosen are those with at most `path` neighbours, or the fewest. Neighbours of one element begin
     at a start.

@@ -14,7 +14,7 @@ _KERNELS = 2000
 
 
 class EmpiricalLaw(Law):
-    """A law that many draws stand for."""
+    """The empirical law of a sample."""
 
     def __init__(self, sample: Array) -> None:
         self.sample = np.sort(sample, axis=0)
@@ -33,15 +33,15 @@ class EmpiricalLaw(Law):
         return np.asarray((gap**4).mean(0) / np.maximum(self.var(), 1e-300) ** 2 - 3)
 
     def cdf(self, x: Any) -> Array:
-        """Return the part of the sample up to x, which may be an array for a single element."""
+        """Return the share of the sample up to x, which may be an array for a single element."""
         if self.sample.ndim == 1:
             return np.asarray(np.searchsorted(self.sample, x, side="right") / len(self.sample))
         return np.asarray((self.sample <= x).mean(0))
 
     def randomised(self, x: Array, rng: np.random.Generator) -> Array:
-        """Return a random probability between those below x and up to x, over leading axes of x.
+        """Return randomised probability integral transforms of x, over its leading axes.
 
-        It is uniform if x comes from the law, though values may come more than once.
+        They are uniform if x comes from the law, though values may come more than once.
         """
         result = np.empty(np.shape(x))
         for at in np.ndindex(self.sample.shape[1:]):

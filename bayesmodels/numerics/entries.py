@@ -43,7 +43,7 @@ _BESSEL_FAR = 1e8  # SciPy's function answers NaN from some 1e9 on
 
 
 class _Entry(InAnyUnit, Continuous):  # type: ignore[misc]
-    """Such a law; that of -X has the correlation -r."""
+    """The law of an entry off the diagonal; that of -X has the correlation -r."""
 
     _about: Callable[[Array, Array], tuple[Array, Array]]  # a number in the middle, and a unit
     _averaged: Callable[[str, Array, Array, Array], Array]  # the log of cdf, sf or pdf
@@ -82,7 +82,7 @@ class _Entry(InAnyUnit, Continuous):  # type: ignore[misc]
         return np.where(np.abs(t) > _FARTHEST - 1, np.copysign(np.inf, t), unit * np.sinh(t))
 
     def _log_tail(self, x: Array, a: Array, r: Array, *, above: bool) -> Array:
-        """Return the log of a tail; that on x's side of the middle is integrated."""
+        """Return the log of one tail; the tail on x's side of the middle is integrated."""
         x, a, r = np.broadcast_arrays(x, a, r)
         upper, tail = x >= self._about(a, r)[0], np.empty(x.shape)
         for side, kind in ((upper, "sf"), (~upper, "cdf")):

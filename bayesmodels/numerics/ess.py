@@ -1,9 +1,9 @@
-r"""How many independent draws the average of a function over chains is worth, for many functions.
+r"""Effective sample sizes of averages over chains, for many functions at once.
 
 The effective sample size is ArviZ's for a mean: autocorrelations within and between halves of
 chains, added up in pairs as long as these are positive and fall (Geyer 1992, *Practical Markov
 chain Monte Carlo*, section 3.3; Gelman et al., *Bayesian Data Analysis*, 3rd ed., section 11.5).
-Here all functions are done at once, and the number of lags that were needed is told as well: over m
+Here all functions are computed at once, and the number of lags is returned as well: over m
 lags, n draws are about n / (2 m + 1) blocks that know nothing of each other, and a standard error
 from them has as many degrees of freedom.
 """
@@ -19,9 +19,9 @@ from scipy import fft
 from bayesmodels.numerics import Array, threads
 
 _SURE = 4.0
-"""Standard errors from which on chains are seen to go the same way."""
+"""Standard errors from which on chains count as dependent."""
 _SHORT_LAGS = 8
-"""Lags that products of draws give sooner than a Fourier transform gives all; mostly enough."""
+"""Lags whose autocovariances are sums of products, before a Fourier transform gives all."""
 
 
 class Effective(NamedTuple):
@@ -75,7 +75,7 @@ def _effective(values: Array, between: bool, most: float) -> Array:  # noqa: FBT
 
 
 def _alike(values: Array) -> Array:
-    """Return how much larger the variance of a sum over chains is than alone; and its error."""
+    """Return the excess variance of a sum over chains, relative to independent ones; its error."""
     centred = values - values.mean(-1, keepdims=True)
     independent = np.vecdot(centred, centred).sum(-1)
     independent = np.where(independent > 0, independent, 1.0)
@@ -85,7 +85,7 @@ def _alike(values: Array) -> Array:
 
 
 def _autocovariances(centred: Array, lags: int) -> Array:
-    """Return the first ones, averages over chains, of shape (function, lag)."""
+    """Return the first autocovariances, averaged over chains, of shape (function, lag)."""
     draws = centred.shape[-1]
     if lags < draws:
         products = [np.vecdot(centred[..., : draws - k], centred[..., k:]) for k in range(lags)]

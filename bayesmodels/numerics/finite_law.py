@@ -53,7 +53,7 @@ class FiniteLaw:
     def rvs(
         self, size: int, random_state: np.random.Generator | int | None = None
     ) -> list[Hashable]:
-        """Draw so many labels."""
+        """Draw `size` labels."""
         mass = np.exp(self.log_mass)
         drawn = np.random.default_rng(random_state).choice(len(mass), size, p=mass / mass.sum())
         return [self.outcomes[k] for k in drawn]

@@ -162,7 +162,7 @@ class GeneralizedInverseGaussian(Law):
 
 
 def _elementwise(function: Callable[..., Array], *arguments: ArrayLike) -> Array:
-    """Evaluate a function of rows of numbers, a block at a time; it may add first axes."""
+    """Evaluate a function of flat arrays, a block at a time; results may have more first axes."""
     shape = np.broadcast_shapes(*map(np.shape, arguments))
     rows = [np.broadcast_to(argument, shape).ravel() for argument in arguments]
     starts = range(0, max(rows[0].size, 1), _BLOCK)

@@ -1,4 +1,4 @@
-"""Where a function of a few numbers has its mass: its tops, found from many starts, and frames.
+"""Modes of a function of several numbers, searched from many starts, and a frame around each.
 
 Tops are climbed by the simplex method of Nelder and Mead (1965), *A simplex method for function
 minimization*, Computer Journal 7, for all starts at once: it needs no gradient, and no smoothness.
@@ -53,7 +53,7 @@ def logs_of(f: Function) -> Logs:
 
 
 def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
-    """Return the tops that are reached from some starts (n, d), and their log values.
+    """Return the local maxima reached from starts (n, d), and their log values.
 
     The first steps are as long as `scale` (n, d).
     """
@@ -160,7 +160,7 @@ def _differences(logs: Logs, top: Array, scale: Array) -> tuple[Array, Array]:
 
 
 def _triangular(root: Array) -> Array:
-    """Return the lower triangular root of the same square: one axis moves one number alone."""
+    """Return the lower triangular A with A A' = R R': its last axis moves one number only."""
     lower = triangle(root.T).T
     # Of numbers that do not depend on each other each has its own axis, however far out.
     return np.where(np.abs(lower) < _NEGLIGIBLE * np.diag(lower)[:, None], 0.0, lower)
@@ -169,7 +169,7 @@ def _triangular(root: Array) -> Array:
 def _axis_scales(logs: Logs, top: Array) -> tuple[Array, Array]:
     """Return how far along each axis the log value falls by one half; and a top that is not lower.
 
-    Some better point may be met on the way, and is then the top; not beyond where it has fallen.
+    A better point on the way becomes the top, unless the log value fell by one half before it.
     """
     unit = np.maximum(np.abs(top), 1.0)
     steps = _REACH * np.array([[1.0], [-1.0]])
@@ -199,7 +199,7 @@ def _axis_scales(logs: Logs, top: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Island:
-    """One of several parts of the mass: its top, its frame and the log value at the top."""
+    """A mode: the frame around it, and the log value at its top."""
 
     frame: Frame
     height: float
@@ -211,7 +211,7 @@ class Island:
 
 
 def framed(f: Function, top: Array) -> tuple[Island, Lattice]:
-    """Return an island around a top, and the lattice that its shape was read off."""
+    """Return an island around a top, and the lattice from whose moments its frame comes."""
     logs = logs_of(f)
     top, root = polished(logs, top)
     frame = Frame(top, root, np.zeros(len(top)))
@@ -282,13 +282,13 @@ def stretched(f: Function, island: Island, depth: float) -> Frame:
 
 
 def wider(lattice: Lattice) -> Frame:
-    """Return a frame in which tails beside the axes of a lattice fall fast too."""
+    """Return a frame in which tails off the axes of a lattice fall fast too."""
     x, _ = lattice.frame.points(lattice.coordinates[~lattice.halo])
     return _as_wide(lattice.frame, np.abs(lattice.frame.stretched(x)).max(0, initial=0.0))
 
 
 def _as_wide(frame: Frame, widths: Array) -> Frame:
-    """Return a frame that is stretched to some half widths along its axes, in sds."""
+    """Return a frame stretched so that half widths along its axes, in sds, become the target."""
     wide = np.maximum(widths, _WIDE)
 
     def short(a: Array) -> tuple[Array, Array]:
@@ -300,7 +300,7 @@ def _as_wide(frame: Frame, widths: Array) -> Frame:
 
 
 def shares(islands: Sequence[Island], x: Array) -> Array:
-    """Return the log of each island's part in the mass at points, (islands, n); they add up to one.
+    """Return the log weight of each island at points, (islands, n); weights add up to one.
 
     Each island stands for a normal density with its height and frame.
     """
@@ -322,7 +322,7 @@ class Search:
         self._tops: list[Array] = []
 
     def add(self, starts: Array, scale: Array) -> list[Island]:
-        """Climb from some starts, the best one first, and return the islands that were not known.
+        """Climb from starts, the best one first, and return the new islands.
 
         Those from which it is uphill all the way to the top of a known one are left out.
         """

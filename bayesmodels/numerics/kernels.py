@@ -28,7 +28,7 @@ PAYS_IF_LOADED_FROM = 2**16
 
 
 def pay(cells: int) -> bool:
-    """Return whether so many cells are worth compiled loops."""
+    """Return whether compiled loops pay for so many cells."""
     return cells >= (PAYS_IF_LOADED_FROM if "numba" in sys.modules else PAYS_FROM)
 
 

@@ -121,7 +121,7 @@ class Lattice:
 
     @property
     def log_coarser_cell(self) -> float:
-        """What `log_cell` was before the last refinement."""
+        """`log_cell` of the lattice before the last refinement."""
         if self.centres:
             return float(np.log(self.step).sum())
         return float(np.log(2 * self.step).sum() - (np.log(2) if len(self.step) > 1 else 0))
@@ -138,13 +138,13 @@ class Lattice:
         return bool(self.step.min() <= _FINEST or np.abs(self.places).max() >= most)
 
     def log_unknown(self, factors: Array) -> Array:
-        """Return the log of about what there is of the function where it is not a number.
+        """Return about the log integral over places where the function is NaN.
 
-        Times each of some factors (n, k), of which the first is one. As a product falls on the way
-        there over one unit, so it falls on: along the axis on which it falls most, as not all of
-        them lead there. Where it rises on all of them it rises on over one unit, but not above what
-        is seen to fall on the same border, nor above the largest values beside it if these fall
-        along the axis: it is a flank of that.
+        The function is multiplied by each of k factors (n, k), the first of which is one. Each
+        product is extrapolated: as it falls over the last unit before such a place, along the axis
+        on which it falls most. Where it rises along all axes it rises for one more unit, but not
+        above falling values on the same border, nor above the largest adjacent ones if these fall
+        along the axis, as on a flank.
         """
         bad = self.places[np.isnan(self.logs)]
         if not len(bad):
@@ -196,12 +196,12 @@ class Lattice:
         return np.asarray(logsumexp(tails, axis=0)) + self.log_cell
 
     def finer(self) -> int:
-        """Return about how many points the next refinement has to look at."""
+        """Return about how many points the next refinement evaluates."""
         d = self.places.shape[1]
         return int((~self.halo).sum()) * (2 ** (d - 1) if self.centres else 2)
 
     def joined(self, x: Array, most: int) -> Lattice:
-        """Return a cubic lattice with what is above the floor near other points, too."""
+        """Return a cubic lattice that also covers what is above the floor near other points."""
         s = self.frame.stretched(x)
         u = np.stack([self.frame.along(s[:, k], k) for k in range(s.shape[1])], -1)
         places = 2 * np.rint(u / self.step).astype(np.int64)
@@ -271,7 +271,7 @@ class Lattice:
 
 
 class Unbounded(Exception):  # noqa: N818 - said in other words to the user
-    """Mass that still grows, along the numbered coordinate, where the lattice ends."""
+    """Mass that still grows at the lattice's end, along the coordinate with that number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -324,7 +324,7 @@ def _grown(lattice: Lattice, front: NDArray[np.int64], most: int) -> Lattice:
 
 
 def _neighbours(d: int, *, centres: bool) -> NDArray[np.int64]:
-    """Return the ways from a point to those nearest to it."""
+    """Return the moves from a point to its nearest neighbours."""
     axes = 2 * np.eye(d, dtype=np.int64)
     corners = np.stack(np.meshgrid(*[[-1, 1]] * d, indexing="ij"), -1).reshape(-1, d)
     return np.concatenate([axes, -axes, *([corners] if centres else [])])
@@ -345,7 +345,7 @@ def _spread(places: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
 
 
 def _joined(places: Array, reach: int) -> Any:
-    """Return a matrix of which places are so near to each other along all axes."""
+    """Return the sparse adjacency of places within `reach` of each other along all axes."""
     pairs = KDTree(places).query_pairs(reach, p=np.inf, output_type="ndarray")
     return coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(len(places),) * 2)
 
@@ -355,7 +355,7 @@ def _times(places: NDArray[np.int64], unit: Array) -> Array:
 
 
 def _keys(places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return one whole number for each place."""
+    """Return one integer key for each place."""
     result, half = np.zeros(len(places), dtype=np.int64), _half(places.shape[1])
     for column in places.T:
         result = result * (2 * half) + (column + half)

@@ -37,15 +37,15 @@ _POWER = 1.5  # an analytic function's error is squared each time; this is on th
 
 
 SPEED = 3e7
-"""Numbers that are worked out in a second, as counted: on no machine does more come out by it."""
+"""Numbers counted as one second of work, the same on every machine."""
 
 
 class NotSettled(Exception):  # noqa: N818 - said in other words to the user
-    """An integral that is not known as well as is asked for, and why."""
+    """An integral that misses its tolerance, and why."""
 
 
 class OutOfTime(NotSettled):
-    """An integral that would be known on a faster machine, and how far it is."""
+    """An integral whose computation ran out of time, and its error so far."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,16 +91,16 @@ class Integral:
 
     @property
     def halo_ratio(self) -> float:
-        """How much more there is beyond the points at the border than at them."""
+        """Ratio of the mass outside the lattice to that of its border points."""
         return _halo_ratio(self.lattices)
 
     @property
     def mass_outside(self) -> float:
-        """About what part of the mass is below the floor."""
+        """About the share of the mass outside the lattice."""
         return float(self.weights[self.halo].sum()) * self.halo_ratio
 
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
-        """Return the points x with some numbers."""
+        """Return the points x with the chosen numbers."""
         each = [lattice.frame.points(lattice.coordinates)[0] for lattice in self.lattices]
         return np.concatenate(each)[chosen] if each else np.zeros((len(chosen), 0))
 
@@ -172,7 +172,7 @@ def integral(
 
 
 def _point(f: Function) -> Integral:
-    """Return the value of a function of no number at all."""
+    """Return the integral of a function of no variables: its value."""
     logs, numbers = f(np.zeros((1, 0)))
     if not np.isfinite(logs[0]):
         raise NotSettled("no point was found at which the density is positive")
@@ -181,7 +181,7 @@ def _point(f: Function) -> Integral:
 
 
 def _within(f: Function, end: float) -> Function:
-    """Return a function that refuses to be evaluated after some time."""
+    """Return the function; evaluated after `end` it raises `OutOfTime`."""
 
     def timed(x: Array) -> tuple[Array, Array]:
         if time.process_time() > end:
@@ -192,7 +192,7 @@ def _within(f: Function, end: float) -> Function:
 
 
 def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Island]:
-    """Return where the mass is; refuse if two sets of starts do not agree about it.
+    """Return the modes; refuse if two sets of starts do not find the same.
 
     A third and a fourth set decide whether an island that only one of two has found is the last.
     """
@@ -216,7 +216,7 @@ def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Islan
 
 
 def _first(f: Function, islands: list[Island]) -> list[Lattice]:
-    """Return a coarse lattice for each island that has a part in the mass."""
+    """Return a coarse lattice for each island whose mass counts."""
     top = islands[0].log_mass
     kept = [i for i in islands if i.log_mass > top - _DEPTH]
     lattices = []
@@ -229,7 +229,7 @@ def _first(f: Function, islands: list[Island]) -> list[Lattice]:
 
 
 def _around(starts: Array, islands: list[Island], rng: np.random.Generator) -> Array:
-    """Return points at all distances from the islands; from the first that is given without any."""
+    """Return points at all distances from the islands, or from the first start without islands."""
     d = starts.shape[1]
     low, high = map(math.log, _IN_SDS if islands else _SPREADS)
     number = _EXPLORED * d
@@ -264,7 +264,7 @@ def _tops(f: Function, points: Array, rng: np.random.Generator) -> tuple[Array, 
 
 
 def _shared(f: Function, islands: list[Island], k: int) -> Function:
-    """Return an island's part of a function."""
+    """Return a function times an island's weight."""
 
     def part(x: Array) -> tuple[Array, Array]:
         logs, carried = f(x)
@@ -274,7 +274,7 @@ def _shared(f: Function, islands: list[Island], k: int) -> Function:
 
 
 def _with_others(lattice: Lattice, lattices: list[Lattice]) -> Lattice:
-    """Return an island's lattice with its part of the others, which a valley may hide from it."""
+    """Return an island's lattice with the points of the others, which a valley may hide from it."""
     original = lattice
     for other in lattices:
         if other is not original and not original.centres:
@@ -296,10 +296,10 @@ def _evened(lattices: list[Lattice]) -> list[Lattice]:
 def _lowered(
     lattices: list[Lattice], exists: NDArray[np.bool_], tolerance: float, least: Array | float
 ) -> tuple[list[Lattice], Array, Array]:
-    """Lower the floor until what is beyond it is less than the tolerance.
+    """Lower the floor until the moments outside the lattice are less than the tolerance.
 
-    Return estimates too, and what is beyond. A moment of which the part beyond does not shrink
-    does not exist, which is marked.
+    Return estimates and the relative parts outside, too. A moment whose part outside does not
+    shrink is marked as one that does not exist.
     """
     _reach(lattices)
     initial = lattices
@@ -344,7 +344,7 @@ def _reach(lattices: list[Lattice]) -> None:
 def _estimates(
     lattices: list[Lattice], exists: NDArray[np.bool_], least: Array | float
 ) -> tuple[Array, Array, Array]:
-    """Return log integral, means and deviations in one row; the parts beyond the border; and units.
+    """Return log integral, means and deviations in one row; their parts outside; and their units.
 
     Parts are those of the integral, of means and of variances. The unit of a mean is the deviation;
     where there is none, it is about as far as half of the mass reaches.
@@ -371,7 +371,7 @@ def _units(sd: Array, least: Array | float) -> Array:
 
 
 def _unknown(lattices: list[Lattice], estimates: Array, least: Array | float) -> Array:
-    """Return about what there is, in their units, of estimates where there are no numbers."""
+    """Return about the parts of the estimates, in their units, where the function is NaN."""
     k = (len(estimates) - 1) // 2
     unit = _units(estimates[1 + k :], least)
     result = np.zeros(len(estimates))

@@ -1,4 +1,4 @@
-r"""The law of one of the numbers that a function was integrated over, from its lattice.
+r"""Marginal law of one variable of a lattice integral.
 
 Along one axis of the lattice the function is known at equal steps h, and so is its integral up to
 any place, by the sinc function that goes through the points:
@@ -36,7 +36,7 @@ _PARTS, _AROUND = 20, 8  # of a step, and how many points each is given to: exac
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A distribution function of a coordinate, tabulated; and by how much it may be off."""
+    """The tabulated distribution function of a coordinate, and a bound on its error."""
 
     nodes: Array
     below: CubicHermiteSpline
@@ -123,7 +123,7 @@ def _added(
 
 
 def _gathered(x: Array, u: Array, weights: Array, unit: float) -> tuple[Array, Array, Array]:
-    """Return fewer points by which smooth functions of x and u add up to the same.
+    """Return fewer points and weights with the same sums of smooth functions of x and u.
 
     Each is given to those around it, equally spaced along x, by Lagrange's polynomials.
     """

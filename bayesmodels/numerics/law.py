@@ -1,4 +1,4 @@
-"""One law: what follows from its probabilities, and quantiles as roots of them."""
+"""The base of all laws: verbs that follow from others, and quantiles by root finding."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Law:
         return self._quantile(1 - q, q)
 
     def _quantile(self, below: Array, above: Array) -> Array:
-        """Return where the smaller one of the tails is what is asked for."""
+        """Return quantiles as roots of the smaller tail."""
         lower = below <= above
         q, sign = np.where(lower, below, above), np.where(lower, 1.0, -1.0)
 

@@ -29,7 +29,7 @@ from bayesmodels.numerics.triangular import half_log_det
 
 
 class FromLogs:
-    """SciPy's own densities and masses are not always the exponentials of their logarithms."""
+    """Densities and masses as exponentials of their logarithms, which SciPy's are not always."""
 
     def _pdf(self, x: Any, *shapes: Any) -> Array:
         return np.exp(self._logpdf(x, *shapes))  # type: ignore[attr-defined] # of the law below
@@ -81,7 +81,7 @@ Continuous: Any = stats.rv_continuous
 
 
 class InAnyUnit(FromLogs):
-    """SciPy squares the scale even for a standard deviation, which then is 0 or infinite."""
+    """Standard deviations without squaring the scale, by which SciPy's become 0 or infinite."""
 
     def std(self, *shapes: Any, loc: Any = 0, scale: Any = 1) -> Any:  # noqa: ARG002 - SciPy's
         """Return the standard deviation, `scale` times that of the standard law."""
@@ -172,7 +172,7 @@ def mirrored(law: Any) -> Any:
 
 
 class _Gamma(InAnyUnit, type(stats.gamma)):  # type: ignore[misc]
-    """The same of the gamma law."""
+    """SciPy's gamma law with a log density, probabilities and quantiles that keep their digits."""
 
     def _logpdf(self, x: Any, a: Any) -> Array:
         return log_gamma_kernel(x, a) - np.log(x)
@@ -226,7 +226,7 @@ def log_negative_binomial(k: Any, a: Any, b: Any, e: Any) -> Array:
 
 
 class _NegativeBinomial(FromLogs, type(stats.nbinom)):  # type: ignore[misc]
-    """The law of this number of events."""
+    """The negative binomial law of the number of events k."""
 
     def _argcheck(self, a: Any, b: Any, e: Any) -> Any:
         return (a > 0) & (b > 0) & (e > 0)
@@ -256,7 +256,7 @@ class _NegativeBinomial(FromLogs, type(stats.nbinom)):  # type: ignore[misc]
 
 
 def _first_count(reached: Callable[[Array], Any], near: Array) -> Array:
-    """Return the least whole numbers at which something is reached that stays: by bisection."""
+    """Return the least whole numbers at which a monotone condition holds, by bisection."""
     low, high = np.full(np.shape(near), -1.0), np.ceil(near)
     while (short := ~reached(high)).any():
         low, high = np.where(short, high, low), np.where(short, 2 * high + 1, high)
@@ -287,7 +287,7 @@ negative_binomial = _NegativeBinomial(name="negative_binomial", shapes="a, b, e"
 
 
 class _InverseGamma(InAnyUnit, type(stats.invgamma)):  # type: ignore[misc]
-    """The same of the inverse-gamma law."""
+    """SciPy's inverse-gamma law with a log density and quantiles that keep their digits."""
 
     def _logpdf(self, x: Any, a: Any) -> Array:
         return log_gamma_kernel(1 / x, a) - np.log(x)
@@ -463,7 +463,7 @@ class DirichletMultinomial:
 
 
 def sum_of_others(x: Array) -> Array:
-    """Add up, for each place along the last axis, all but what is there: not by subtraction.
+    """Return the sum of all other entries for each along the last axis, without subtraction.
 
     Examples
     --------
@@ -509,7 +509,7 @@ def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Ar
 
 
 class PointMass(Law):
-    """The law of numbers that are known for certain."""
+    """The degenerate law of known numbers."""
 
     def __init__(self, value: Array) -> None:
         self._value = value
@@ -519,7 +519,7 @@ class PointMass(Law):
         return self._value
 
     def std(self, _moments: str = "") -> Array:
-        """Return zero, as for all that a point has no shape for."""
+        """Return zero, as all central moments of a point are."""
         return 0 * self._value
 
     stats = std
@@ -577,7 +577,7 @@ _TAIL = 1e-17
 
 @runtime_checkable
 class Countable(Protocol):
-    """A law whose values can be gone through."""
+    """A discrete law whose values can be listed."""
 
     def steps(self) -> tuple[Array, Array]:
         """Return the values of one element, and probabilities up to each."""

@@ -113,7 +113,7 @@ LOGIT = Coordinate(
 
 
 class LogConcave(Law):
-    """One such law, used like a frozen SciPy law.
+    """A law on an interval that is log-concave in a coordinate, used like a frozen SciPy law.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def _mirrored(rise: Rise, s: Array) -> tuple[Array, Array]:
 
 
 def _edges(rise: Rise, end: float) -> Array:
-    """Return where panels end, from zero on: at the interval's end, or where nothing is left."""
+    """Return the ends of panels from zero to the interval's end, or to the density's underflow."""
     last = 1.0
     while last < end and rise(np.asarray(last))[0] > -_LOWEST:
         last *= 2

@@ -40,7 +40,7 @@ _ROUNDING = 32 * EPS  # of a loss, relative to the sizes of what it adds up
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The way of an optimiser, start included.
+    """The iterates of an optimiser, start included.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ def integral(
     ends : ndarray of shape (problems, number)
         As `edges` returns them.
     what : str
-        What is said not to have settled, if it has not.
+        Name of the integral in errors and warnings.
     goal : float
         By how much, relative to an integral, one panel may be off.
 
@@ -120,7 +120,7 @@ def integral(
 def _panels(
     f: Callable[[Array, Any], Array], low: Array, high: Array, owner: Any
 ) -> tuple[Array, Array]:
-    """Return integrals over each panel, and what the coarser rule says of their errors."""
+    """Return integrals over each panel, and their errors estimated by the coarser rule."""
     logarithmic = _logarithmic(low, high)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         start, stop = (

@@ -29,7 +29,7 @@ def side_by_side[Task, Result](
 
     Processes are spawned, not forked: compiled samplers and BLAS have threads. They stop with the
     generator, on Ctrl-C for instance; put it into `contextlib.closing`. `start` is called with
-    what is `given` once in every process. Each has its share of the cores for BLAS, which beside
+    `arguments` once in every process. Each has its share of the cores for BLAS, which beside
     others' threads takes milliseconds for a system of three rows.
     """
     before = set(active_children())

@@ -26,10 +26,10 @@ import numpy as np
 from bayesmodels.numerics import Array
 
 ON_BORDER = -1e-9
-"""Room from which a row counts as on the border rather than beyond it."""
+"""Margin from which on a row counts as on the border rather than misclassified."""
 
 MARGIN = 1e-7
-"""Room from which a row counts as separated."""
+"""Margin from which on a row counts as separated."""
 
 _FEASIBLE = 1e-10  # what HiGHS may violate an inequality by; rows have largest entry 1
 _WIDE = 100  # columns, beyond which a separating set is not made smaller
@@ -76,7 +76,7 @@ def find_separation(X: Array, counts: Array, always: tuple[int, ...] = ()) -> Se
 
 
 def contradict(X: Array, counts: Array, direction: Array) -> Array:
-    """Return by how much each row is on the right side of weights (K - 1, p), seen from inside.
+    """Return each row's margin under weights (K - 1, p): negative if it is on the wrong side.
 
     Rows below `ON_BORDER` contradict that these weights separate the classes.
     """
@@ -111,7 +111,7 @@ def _sides(X: Array, counts: Array) -> Array:
 
 
 def _direction(sides: Array) -> Array | None:
-    """Return the flat weights that leave most room on the right side, None if there is no room."""
+    """Return the flat weights with the largest sum of margins, None if none is positive."""
     from scipy.optimize import linprog
 
     A = sides.reshape(len(sides), -1)
@@ -133,7 +133,7 @@ def _direction(sides: Array) -> Array | None:
 
 
 def strict_direction(X: Array, counts: Array) -> Array | None:
-    """Return weights (K - 1, p) with most room for the row that has least; None if it has none."""
+    """Return weights (K - 1, p) with the largest smallest margin; None if it is not positive."""
     return _strict(_sides(X, counts))
 
 

@@ -41,9 +41,9 @@ _compiled = partial(Loops, cache=True, error_model="numpy", nogil=True)
 
 
 class Read(NamedTuple):
-    """What slopes say: elements in the `order` of elimination, and all else in that order.
+    """The normal law read off slopes: its elements in the `order` of elimination, as all else.
 
-    Where the mean is, from the centre; the precision and its upper triangular root, both sparse;
+    The mean as a move from the centre; the precision and its upper triangular root, both sparse;
     and how far off some element's precision may be, relatively: infinite where it is not the
     precision, or has other entries than it should have.
     """
@@ -81,11 +81,11 @@ class SparsePrecision:
 
     @property
     def form(self) -> tuple[Any, ...]:
-        """What the compiled functions take beside slopes."""
+        """Arguments of the compiled functions after the slopes."""
         return self.start, self.rows, self.entries, self.moves
 
     def probes(self) -> Array:
-        """Return the steps that show all columns: those of each colour, and of all elements."""
+        """Return the moves of the probes: of the elements of each colour, and of all elements."""
         moved = np.arange(self.colour.max() + 1)[:, None] == self.colour
         return np.vstack([moved * self.moves[0], self.moves[1:]])
 
@@ -126,7 +126,7 @@ class SparsePrecision:
         return csr_array(half + half.T - diags_array(half.diagonal()))
 
     def read(self, slopes: Array) -> Read:
-        """Return the law that the slopes of one row say; where there is none, NaN."""
+        """Return the normal law with slopes of one row; NaN if its precision is not definite."""
         root, half, loss, _ = _factors(slopes, *self.form)
         move, order = np.empty(self.size), self.entries[self.start[:-1], 1]
         _solve(root, half, self.start, self.rows, self.entries, move)
@@ -136,7 +136,7 @@ class SparsePrecision:
 
 
 def covariances(root: Any) -> Any:
-    """Return the entries of the inverse where the upper root of a precision has some, sparse."""
+    """Return the entries of the inverse on the sparsity pattern of a precision's upper root."""
     start, rows = root.indptr.astype(np.intp), root.indices.astype(np.intp)
     return csr_array((_covariances(root.data, start, rows), rows, start), shape=root.shape)
 
@@ -217,7 +217,7 @@ def _solve(root: Any, right: Any, start: Any, rows: Any, entries: Any, x: Any) -
 
 @_compiled
 def _covariances(root: Any, start: Any, rows: Any) -> Any:
-    """Return the entries of the inverse where the root has some."""
+    """Return the entries of the inverse on the sparsity pattern of the root."""
     n = len(start) - 1
     result = np.empty(len(rows))
     total, where, owner = np.empty(n), np.empty(n, np.intp), np.empty(n, np.intp)
@@ -282,7 +282,7 @@ def integrals(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> A
 def integral_slope(
     slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, solution: Any, weight: Any
 ) -> Any:
-    """Return the derivative of the last number that `integral` found, times a weight, by slopes."""
+    """Return the derivative of the last number of `integral` by slopes, times a weight."""
     n = len(start) - 1
     cov = _covariances(solution[n:-1], start, rows)
     result = np.empty(slopes.shape)

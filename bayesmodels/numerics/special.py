@@ -29,7 +29,7 @@ def numbers(x: ArrayLike) -> Array:
 
 
 def stirling_remainder(x: ArrayLike) -> Array:
-    r"""Return what Stirling's formula leaves over of the log gamma function, near 1 / (12 x).
+    r"""Return the remainder of Stirling's formula for the log gamma function, near 1 / (12 x).
 
     .. math:: s(x) = \ln\Gamma(x) - (x - 1/2)\ln x + x - \tfrac12\ln 2\pi, \qquad x > 0.
     """
@@ -100,7 +100,7 @@ def _log_rising_over_factorial(start: Array, count: Array) -> Array:
 
 
 def _deviances(row: Array, other: Array) -> Array:
-    """Return what cells of rows add to a table's deviance from independence; `other` is the rest.
+    """Return the terms of a row's cells in a table's deviance from independence of `other` rows.
 
     What independence expects of the row's cells is formed relative to them, not by subtraction: a
     row of 1e100 beside counts of 10 would otherwise round to a deviance of 1e68.
@@ -183,7 +183,7 @@ def log_given_total(
     .. math:: \ln \left[ \prod_i \binom{n_i}{n_{i1} \dots n_{iK}}^{w_i} \middle/
         \binom{N}{N_1 \dots N_K} \right], \qquad N_k = \textstyle\sum_i w_i n_{ik}
 
-    It is what sufficiency leaves over: no parameter changes it. Of shape (groups, ...).
+    It does not depend on any parameter. Of shape (groups, ...).
     """
     counts = np.asarray(counts, dtype=float)
     if len(counts) == 1 and groups is None and weights is None:

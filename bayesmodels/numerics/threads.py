@@ -15,7 +15,7 @@ from bayesmodels.numerics import Array
 
 
 def _allowed() -> int:
-    """Return how many threads may run: as many as there are cores, or as BLAS was told to take."""
+    """Return the number of threads: of cores, or the limit set for BLAS in the environment."""
     # process_cpu_count is new in Python 3.13.
     most = min(8, getattr(os, "process_cpu_count", os.cpu_count)() or 1)
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -32,7 +32,7 @@ LARGEST_PRODUCT = 2**18
 
 
 BLOCK = 2**17
-"""Numbers that the processor's cache holds."""
+"""Numbers that fit into the processor's cache."""
 
 
 def blocks(x: NDArray[Any], size: int | None = None, least: int = 64) -> Iterator[slice]:

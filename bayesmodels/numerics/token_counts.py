@@ -238,7 +238,7 @@ def log_tokens(x: Any, alpha: Array) -> Array:
 
 
 class _TokenLogs:
-    """Sums over the words of a document of ln[Γ(α + n) / (Γ(α) n!)], and what its length adds.
+    """Sums over the words of a document of ln[Γ(α + n) / (Γ(α) n!)], and the term of its length.
 
     The first tokens of a word are looked up; those after `_TABLED` cost gamma functions.
     """

@@ -16,7 +16,7 @@ from bayesmodels.numerics import Array
 EPS = float(np.finfo(float).eps)
 
 HALF = 8
-"""Digits that may be lost without a warning: half of float64's."""
+"""Decimal digits that may be lost without a warning: half of float64's."""
 
 
 def triangle(*rows: Array) -> Array:
@@ -96,7 +96,7 @@ def cholesky(matrix: Array) -> Array:
 
 
 def any_root(matrix: Array) -> Array:
-    """Return some A with A A' = M; M may be singular to rounding."""
+    """Return a root A with A A' = M; M may be singular to rounding."""
     try:
         return np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
