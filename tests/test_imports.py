@@ -7,7 +7,8 @@ import subprocess
 import sys
 import tokenize
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -59,18 +60,19 @@ HEAVY = (
 )
 
 
-def imports(source: str, package: str) -> Iterator[tuple[int, str]]:
-    """Yield line and absolute name of all that a module of `package` imports, anywhere in it."""
+@cache
+def imports(source: str, package: str) -> list[tuple[int, str]]:
+    """Return line and absolute name of all that a module of `package` imports, anywhere in it."""
+    found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name
+            found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             parents = package.split(".")
             above = parents[: len(parents) - node.level + 1] if node.level else []
             home = ".".join([*above, *filter(None, [node.module])])
-            for alias in node.names:
-                yield node.lineno, f"{home}.{alias.name}"
+            found += [(node.lineno, f"{home}.{alias.name}") for alias in node.names]
+    return found
 
 
 def layer(name: str) -> int:

@@ -19,7 +19,7 @@ from bayesmodels.belief.reading import levels, numbers
 from bayesmodels.draws import load, save
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.store import dumps
-from tests.contract.cases import CASES, FAMILIES
+from tests.contract.cases import CASES, DISCRIMINANTS, FAMILIES
 
 
 def per_row(likelihood, draws):
@@ -39,11 +39,16 @@ def _case(request):
     return request.param
 
 
-# Cases of a family have laws of one kind: the fast suite looks at those of the first.
+# Cases of a family have laws of one kind: the fast suite looks at those of the first. Those of a
+# discriminant are those of vectors.
 EACH_LAW = pytest.mark.parametrize(
     "case",
     [
-        pytest.param(case, id=name_of(case), marks=pytest.mark.slow if number else ())
+        pytest.param(
+            case,
+            id=name_of(case),
+            marks=pytest.mark.slow if number or family is DISCRIMINANTS else (),
+        )
         for family in FAMILIES
         for number, case in enumerate(family)
     ],
@@ -231,39 +236,16 @@ def test_draws_under_other_names_are_refused(case):
             ask(draws)
 
 
-def test_names_agree_everywhere(case):
-    belief = case.prior.update(case.data)
-    trees = {
-        "own": belief.to_datatree(draws=5, chains=2).posterior,
-        "all groups": bm.exact_draws(case.prior, case.data, draws=5, chains=2).posterior,
-    }
-    for likelihood in ("rows", "statistic"):
-        model = case.prior.declare(case.data, likelihood)
-        assert {v.name for v in model.free_RVs} == set(belief.dims)
-        for name, axes in belief.dims.items():
-            assert tuple(model.named_vars_to_dims.get(name, ())) == axes
-        for axis, labels in belief.coords.items():
-            assert tuple(model.coords[axis]) == labels
-    for tree in trees.values():
-        assert set(tree.data_vars) == set(belief.dims) == set(belief.marginals())
-        for name, axes in belief.dims.items():
-            assert tree[name].dims == ("chain", "draw", *axes)
-        for axis, labels in belief.coords.items():
-            assert tuple(tree[axis].to_numpy().tolist()) == labels
-
-
-def test_the_observed_rows_have_the_same_name_and_labels_everywhere(case):
-    rows = case.prior.observed(case.data)
-    model = case.prior.declare(case.data)
-    tree = bm.exact_draws(case.prior, case.data, draws=5, chains=2)
-    assert set(tree.observed_data.data_vars) == set(rows)
+def observed_alike(rows, model, drawn):
+    """Compare the observed rows of a belief, of its model and beside its draws."""
+    assert set(drawn.observed_data.data_vars) == set(rows)
     seen = {v.name for v in model.observed_RVs}
     if seen:  # or else something is summed out of the rows, and they are part of a potential
         assert seen == set(rows)
     else:
         assert model.potentials
     for name, (values, axes) in rows.items():
-        observed = tree.observed_data[name]
+        observed = drawn.observed_data[name]
         assert observed.dims == tuple(axes)
         np.testing.assert_array_equal(observed, values)
         if name in seen:
@@ -272,6 +254,25 @@ def test_the_observed_rows_have_the_same_name_and_labels_everywhere(case):
         for axis, labels in axes.items():
             assert name not in seen or tuple(model.coords[axis]) == labels
             assert [str(v) for v in observed[axis].to_numpy()] == [str(v) for v in labels]
+
+
+def test_names_agree_everywhere(case):
+    belief = case.prior.update(case.data)
+    drawn = bm.exact_draws(case.prior, case.data, draws=5, chains=2)
+    models = {of: case.prior.declare(case.data, of) for of in ("rows", "statistic")}
+    for model in models.values():
+        assert {v.name for v in model.free_RVs} == set(belief.dims)
+        for name, axes in belief.dims.items():
+            assert tuple(model.named_vars_to_dims.get(name, ())) == axes
+        for axis, labels in belief.coords.items():
+            assert tuple(model.coords[axis]) == labels
+    for tree in (belief.to_datatree(draws=5, chains=2).posterior, drawn.posterior):
+        assert set(tree.data_vars) == set(belief.dims) == set(belief.marginals())
+        for name, axes in belief.dims.items():
+            assert tree[name].dims == ("chain", "draw", *axes)
+        for axis, labels in belief.coords.items():
+            assert tuple(tree[axis].to_numpy().tolist()) == labels
+    observed_alike(case.prior.observed(case.data), models["rows"], drawn)
 
 
 # --- laws and draws -------------------------------------------------------------------------------

@@ -80,6 +80,7 @@ def test_a_larger_difference_is_found_sooner():
     assert far["wrong"] < near["wrong"]
 
 
+@pytest.mark.slow
 def test_many_posteriors_are_decided_as_one_is():
     """Shapes below one, too, of which half of the loss was not seen."""
     rng = np.random.default_rng(1)

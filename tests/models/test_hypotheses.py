@@ -270,6 +270,7 @@ SETS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(
     sets=SETS,

@@ -51,7 +51,9 @@ def by_brute_force(classes, features, rows, labels):
     [
         pytest.param(EVEN, bm.BetaBernoulli(1, 1), BITS, [None] * 5, id="no label"),
         pytest.param(TWO, MIXED, PEOPLE, HALF, id="half of the labels, mixed features"),
-        pytest.param(TWO, MIXED, PEOPLE, [None] * 7, id="mixed features"),
+        pytest.param(
+            *(TWO, MIXED, PEOPLE, [None] * 7), id="mixed features", marks=pytest.mark.slow
+        ),
         pytest.param(
             bm.DirichletCategorical([1, 1, 0.5]),
             bm.DirichletCategorical([1, 1, 2]),
@@ -107,6 +109,7 @@ def test_the_number_of_classes_by_evidence():
     assert float(two.log_evidence(bits)) > alone + 5
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.lists(st.sampled_from([0, 1, None]), min_size=2, max_size=2), max_size=5))
 def test_any_bits_with_gaps(rows):

@@ -68,6 +68,7 @@ def test_shapes_are_known_and_far_coordinates_keep_their_logarithm():
     np.testing.assert_allclose(logs.eval(mode=Mode(linker="numba")), [0, -1500, -900])
 
 
+@pytest.mark.slow
 def test_a_dirichlet_has_the_same_density_with_it():
     alpha = np.array([0.5, 2.0, 3.0])
     with pm.Model() as ours:

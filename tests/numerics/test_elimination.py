@@ -78,7 +78,9 @@ def test_draws_have_the_probabilities_and_never_are_impossible():
             assert (np.abs(seen - p) <= 5 * np.sqrt(p * (1 - p) / len(draws))).all()
 
 
-@pytest.mark.parametrize("shape", ["chain", "star", "ring", "ladder"])
+@pytest.mark.parametrize(
+    "shape", ["chain", "star", "ring", pytest.param("ladder", marks=pytest.mark.slow)]
+)
 def test_narrow_graphs_of_any_length_have_narrow_tables(shape):
     n = 2000
     a = np.arange(n - 1)

@@ -104,7 +104,7 @@ def effects(categories):
     return model
 
 
-@pytest.mark.parametrize("categories", [2, 12])
+@pytest.mark.parametrize("categories", [2, pytest.param(12, marks=pytest.mark.slow)])
 def test_of_variables_that_sum_to_zero_too(categories, made):
     """Whether they are integrated out, or remain beside finite ones that are summed out."""
     partial = bm.exact(effects(categories), partial=True, rng=1)

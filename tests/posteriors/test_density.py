@@ -121,6 +121,7 @@ def test_nothing_is_evaluated_number_by_number(name, batch, mode):
     assert run(given)[0] == pytest.approx(expected(given), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_points_and_configurations_are_evaluated_crosswise():
     model = regression()
     batch, rng = BatchDensity(ModelDensity(model)), np.random.default_rng(2)

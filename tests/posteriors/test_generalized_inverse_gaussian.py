@@ -244,7 +244,8 @@ def test_far_beyond_the_grid(order, omega, power):
 # --- draws ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("power", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("power", [1, 2])
 def test_draws_fill_the_cells_between_quantiles_evenly(power):
     law, size, cells = every_law(power), 20_000, 10
     x = law.rvs(size, np.random.default_rng(power))

@@ -99,7 +99,7 @@ def test_kinks_and_heavy_tails():
     assert found.log_evidence == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("d", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_correlated_normal_vectors_and_a_block(d):
     cov = 0.5 * np.eye(d) + 0.5
     law = stats.multivariate_normal(np.arange(d), cov)

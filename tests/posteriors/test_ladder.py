@@ -253,6 +253,7 @@ def test_nuts_agrees_with_what_was_integrated_and_slips_do_not(name):
         assert wrong.outcome == "disagree", (slip, wrong)
 
 
+@pytest.mark.slow
 def test_draws_that_are_outside_the_support_disagree():
     law = bm.integrate(bounded(), rng=1)
     assert law.marginals()["x"].cdf([-0.5, 1.5, np.nan]) == pytest.approx(

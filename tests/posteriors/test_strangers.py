@@ -13,9 +13,6 @@ from tests.posteriors.strangers import STRANGERS
 QUICK = {
     "gaussian process on a grid",
     "black box without gradient",
-    "custom distribution without a density",
-    "regression in minibatches of known noise",
-    "simulated predators",
 }
 INTEGRATED = {  # what is conjugate in some of them
     "gaussian process in a basis": {"f_hsgp_coeffs"},

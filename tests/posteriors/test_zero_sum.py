@@ -107,7 +107,7 @@ CASES = {
 }
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=CASES, scope="module")
 def case(request):
     build, design, prior = CASES[request.param]
     return bm.exact(build(), rng=1), *dense(design, prior)

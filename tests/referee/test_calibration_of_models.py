@@ -392,6 +392,7 @@ def test_what_cannot_be_simulated_is_refused_in_words(build, settings, error, wo
         bm.calibrate(build(), n=100, rng=1, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "build",
     [

@@ -82,7 +82,9 @@ def plain(x, name):
 RIGHT = [turned, chains_last, in_another_order, labels_as_objects, without_labels, plain]
 
 
-@pytest.mark.parametrize("of", LAWS)
+@pytest.mark.parametrize(
+    "of", [pytest.param(of, marks=pytest.mark.slow if of == "matrix" else ()) for of in LAWS]
+)
 @pytest.mark.parametrize("change", RIGHT, ids=lambda change: change.__name__)
 def test_right_draws_are_the_same_in_any_order(of, change):
     law, name = LAWS[of]

@@ -15,7 +15,7 @@ from tests.referee.edge_models import PAIRS, Y
 from tests.referee.same_models import SAME, SLIPS, TWIN_SLIPS, TWINS, line, schools
 
 FAST_EDGES = ("other mean beyond 20", "mean not one to one")
-FAST = ("half, folded", "function of the logit", "tau squared", "of the logit")
+FAST = ("half, folded", "tau squared", "of the logit")
 
 
 def rows(*tables):
@@ -226,6 +226,7 @@ def test_the_second_minus_the_first_is_the_constant():
         assert found.constant == pytest.approx(constant, abs=found.bound)
 
 
+@pytest.mark.slow
 def test_points_follow_the_seed():
     model, other = line()(), line(scale=2.0)()
     first, again, another = (bm.same(model, other, rng=seed).table for seed in (1, 1, 2))

@@ -114,6 +114,7 @@ def test_slopes_are_what_a_shift_does_to_the_means_of_the_polynomials(law):
     np.testing.assert_allclose(of_law(law, 1)[:, 0], expected, atol=2e-3 * expected[0])
 
 
+@pytest.mark.slow
 def test_a_shift_of_a_skewed_law_is_found_more_often_than_its_location_or_its_mean_tell():
     """An independent way to the power: the mean's z, which knows the exact mean and variance."""
     z = copies(np.random.default_rng(9), 0.3, (400, 4, 500))

@@ -279,6 +279,7 @@ def test_both_halves_of_a_symmetric_matrix_have_their_rows():
     assert set(table.index) <= {test.label for test in verdict.tests}
 
 
+@pytest.mark.slow
 def test_a_handful_of_effective_draws_accuse_nobody():
     """Two hundred draws, each nearly the one before: p values are far too small by then."""
     rng = np.random.default_rng(21)

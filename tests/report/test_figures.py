@@ -50,6 +50,7 @@ def test_pictures_are_the_same_bytes_each_time():
     assert first == second
 
 
+@pytest.mark.slow
 def test_nothing_global_is_touched():
     backend, before = mpl.get_backend(), mpl.rcParams.copy()
     with mpl.rc_context({"font.size": 30, "text.usetex": True}):

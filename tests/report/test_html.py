@@ -59,6 +59,12 @@ class Page(HTMLParser):
         return " ".join("".join(self.text).split()).replace("\N{NO-BREAK SPACE}", " ")
 
 
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """Render only words: pictures take half a second."""
+    monkeypatch.setattr(belief_validation, "pictures", lambda _: [])
+
+
 # Figures take seconds; the slow suite writes every page.
 QUICK = ("coin", "statistic")
 
@@ -211,6 +217,7 @@ def test_findings_beyond_the_first_are_listed():
     assert f"And {left} more." in Page(html.render(many)).words
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_formula_that_is_wrong_makes_a_disagreement():
     report = samples.report(bm.BetaBernoulli(1, 1), [1, 0, 1], constancy=4e6)
     words = Page(html.render(report)).words
@@ -224,6 +231,7 @@ def test_why_there_is_no_evidence():
     assert "There is no log evidence" not in Page(page("coin")).words
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_ways_to_the_evidence_stand_side_by_side():
     sample = SAMPLES["coin"]()
     table = tables.ways(sample)
@@ -262,6 +270,7 @@ def test_columns_as_good_as_collinear_are_said():
     assert fact[1].startswith("all of them")
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_source_that_is_not_stated():
     report = samples.report(bm.BetaBernoulli(1, 1), [1], source="")
     assert "Source of the data: not stated." in Page(html.render(report)).words
@@ -295,6 +304,7 @@ def test_how_to_make_it_again(monkeypatch, tmp_path):
     assert (tmp_path / "report.html").exists()
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_command_stands_in_the_place_of_calls_in_python():
     text = html.render(SAMPLES["coin"](), "bayesmodels report beta-bernoulli 'two <words>.csv'")
     assert "<code>bayesmodels report beta-bernoulli &#39;two &lt;words&gt;.csv&#39;</code>" in text
@@ -320,6 +330,7 @@ def test_equations_are_set_as_words_and_signs(model):
             assert f">{word}<" in text
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_report_is_written_as_utf_8(tmp_path):
     path = tmp_path / "report.html"
     SAMPLES["coin"]().to_html(path)
@@ -327,6 +338,7 @@ def test_a_report_is_written_as_utf_8(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_file_name_that_is_no_text_does_no_harm(tmp_path):
     report = samples.report(bm.BetaBernoulli(1, 1), [1], source="caf\udce9.csv")  # from Latin-1
     report.to_html(tmp_path / "report.html")
@@ -350,6 +362,7 @@ def test_a_failure_leaves_the_old_file_alone(tmp_path, monkeypatch, stage):
     if stage == "drawing":
         monkeypatch.setattr(belief_validation, "pictures", nothing)
     else:
+        monkeypatch.setattr(belief_validation, "pictures", lambda _: [])
         monkeypatch.setattr(Path, "write_text", half)
     with pytest.raises((OSError, bm.DataError), match=r"no ink|disk full"):
         SAMPLES["coin"]().to_html(path)

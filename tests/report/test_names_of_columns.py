@@ -78,7 +78,12 @@ MODELS = {  # columns, the last one the target, and options that name columns
     "gamma-poisson": (["group", "one", "count"], {"by": "group", "exposure": "count"}),
     "gamma-exponential": (["group", "one", "count"], {"by": "group", "observed": "one"}),
 }
-SLOW = ("discriminant-full", "discriminant-shared")
+SLOW = (
+    "discriminant-full",
+    "discriminant-shared",
+    "naive-bayes-mixture",
+    "normal-inverse-wishart",
+)
 
 
 def found(model, names, *, declared):

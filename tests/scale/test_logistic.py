@@ -133,7 +133,9 @@ def test_many_rows_end_where_chunks_do_whatever_every_eleventh_of_them_says(apar
     assert len(whole.trace.step) <= len(chunks.trace.step)
 
 
-@pytest.mark.parametrize(("quasi", "others"), [(False, 2), (True, 1)])
+@pytest.mark.parametrize(
+    ("quasi", "others"), [pytest.param(False, 2, marks=pytest.mark.slow), (True, 1)]
+)
 def test_separated_rows_are_refused_in_the_words_of_rows_in_memory(quasi, others):
     """The rows that tell that classes overlap, or that they do not, are spread over chunks."""
     rng = np.random.default_rng(8)

@@ -52,13 +52,14 @@ def close(found, wanted):
         np.testing.assert_allclose(found.parameters[name], value, rtol=1e-9, err_msg=name)
 
 
-@pytest.mark.parametrize("estimate", ["mle", "map"])
+@pytest.mark.parametrize("estimate", ["mle", pytest.param("map", marks=pytest.mark.slow)])
 def test_the_same_steps_as_in_memory(estimate):
     wanted = MODEL.em(FRAME[COLUMNS], estimate=estimate, start=START, tolerance=1e-6)
     assert len(wanted.trace) > 10
     close(bm.scale.em(MODEL, chunks(), estimate=estimate, start=START, tolerance=1e-6), wanted)
 
 
+@pytest.mark.slow
 def test_several_starts_side_by_side_end_where_they_end_alone():
     other = {**START, "mu_numbers": START["mu_numbers"][::-1]}
     both = {name: np.stack([value, other[name]]) for name, value in START.items()}

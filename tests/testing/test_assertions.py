@@ -117,6 +117,7 @@ def test_options_are_those_of_compare():
         assert_posterior(LAW, sample, first=1)
 
 
+@pytest.mark.slow
 def test_calibration_passes_or_fails_with_the_ranks():
     assert assert_calibrated(LAW, np.zeros(10), rng=1).level == FALSE_ALARMS
 
