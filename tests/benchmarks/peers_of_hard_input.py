@@ -65,7 +65,8 @@ numbers, and how far an answer may be off; they are worked out in a hundred digi
 the textbook formula or from the same rows given plainly. Or it is an error, with its class and
 the argument it must name. There is no third outcome: no NaN, no silent wrong number, no error of
 another package. Here are the results: {green} of {cases} have the outcome required. The tests run a
-sample in which every hard input is, and every pair of a model and a question.
+sample of 400, in which are all words of the hard inputs of each chapter, and every pair of a
+chapter, a model and a question.
 
 ## The table
 
