@@ -132,6 +132,7 @@ def test_a_prior_from_its_interval(low, high, prob):
         (lambda: bm.BetaBernoulli.from_interval(0.3, 0.2), "low, high: must be 0 < low < high < 1"),
         (lambda: bm.BetaBernoulli.from_interval(0.1, 0.2, 90), "prob: must be between 0 and 1"),
         (lambda: bm.BetaBernoulli.from_interval(1e-300, 0.5), "no Beta law was found .* from_mean"),
+        (lambda: bm.BetaBernoulli.from_interval(0.5, 0.5 + 1e-10), "no Beta law was found"),
     ],
 )
 def test_a_prior_that_cannot_be_is_refused(make, words):
