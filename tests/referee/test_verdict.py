@@ -70,6 +70,22 @@ def test_wrong_draws_are_found_and_the_finding_is_named(change, words):
     assert "do not come from" in verdict.sentence()
 
 
+def test_bounds_are_three_normal_quantiles_of_independent_draws():
+    """Each of three at 95 %, together by Bonferroni."""
+    x = np.random.default_rng(1).normal(size=(4, 10_000))
+    found = bm.compare({"mu": stats.norm()}, {"mu": x}).bounds
+    z, flat = stats.norm.isf(0.05 / 3), np.sort(x.ravel())
+    assert found.mean == pytest.approx(abs(x.mean()) + z / 200, rel=0.1)
+    around = np.sqrt(x.var() + z * np.sqrt(2) / 200 * np.array([-1, 1]))
+    assert found.sd == pytest.approx(np.abs(around - 1).max(), rel=0.1)
+    ends = [
+        np.quantile(flat, p + z * np.sqrt(p * (1 - p)) / 200 * np.array([-1, 1]))
+        - stats.norm.ppf(p)
+        for p in (0.055, 0.945)
+    ]
+    assert found.interval == pytest.approx(np.abs(ends).max(), rel=0.1)
+
+
 def test_agreement_bounds_every_location_and_spread():
     verdict = bm.compare(LAW, LAW.to_datatree(rng=np.random.default_rng(20)))
     assert verdict.outcome == "agree"
