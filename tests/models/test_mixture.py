@@ -71,6 +71,16 @@ def test_evidence_is_the_sum_over_all_labels(classes, features, rows, labels):
         assert float(model.log_evidence(rows)) == pytest.approx(wanted, abs=1e-10)
 
 
+def test_simulated_rows_have_gaps_and_unknown_labels_where_the_design_has():
+    model = bm.NaiveBayesMixture(TWO, MIXED)
+    new = model.simulated((PEOPLE, HALF), model.sample(1, 3), 4).statistic
+    np.testing.assert_array_equal(new.labels == -1, [label is None for label in HALF])
+    for name in PEOPLE.columns.drop(["ham", "spam"]):
+        values = np.asarray(new.rows[name], dtype=float)
+        missing = values == -1 if name == "colour" else np.isnan(values)
+        np.testing.assert_array_equal(missing, PEOPLE[name].isna(), err_msg=name)
+
+
 def test_known_labels_make_it_naive_bayes():
     labels = ["a", "b", "a", "b", "a", "b", "b"]
     mixture = bm.NaiveBayesMixture(TWO, MIXED).update((PEOPLE, labels))
