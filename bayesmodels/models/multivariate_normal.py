@@ -110,11 +110,10 @@ class MultivariateNormalStatistic:
         coords = self._merged_coords(other)
         n = checked.left_over(self.n - other.n, self.n, "n")
         mean, shift, weight = merged_means(*cov.means(self), -other.n[..., None], other.mean)
-        pull = weight[..., None] * cov.outer(shift)
-        left = self.scatter - other.scatter + pull
+        left = self.scatter - other.scatter + weight[..., None] * cov.outer(shift)
         along, directions = np.linalg.eigh(left)
         along = np.where(n[..., None] == 0, -np.abs(along), along)  # of no row nothing is left
-        size = np.trace(self.scatter + other.scatter - pull, axis1=-2, axis2=-1)[..., None]
+        size = np.trace(self.scatter, axis1=-2, axis2=-1)[..., None]
         kept = checked.left_over(along, size, "scatter")
         if (kept != along).any():
             left = (directions * kept[..., None, :]) @ np.swapaxes(directions, -1, -2)

@@ -98,10 +98,9 @@ class NormalStatistic:
         coords = conjugate.merged_coords(self, other)
         n = checked.left_over(self.n - other.n, self.n, "n")
         mean, shift, weight = merged_means(self.n, self.mean, -other.n, other.mean)
-        pull = weight * shift**2
-        left = self.scatter - other.scatter + pull
+        left = self.scatter - other.scatter + weight * shift**2
         left = np.where(n == 0, -np.abs(left), left)  # of no row nothing is left
-        scatter = checked.left_over(left, self.scatter + other.scatter - pull, "scatter")
+        scatter = checked.left_over(left, self.scatter, "scatter")
         return conjugate.replace(self, coords, n, mean, scatter)
 
     discounted = conjugate.discounted

@@ -74,8 +74,8 @@ class NormalMatrix:
         constant -= multigammaln(df / 2, width) + n * width * HALF_LOG_2PI
         if n:
             constant += 0.5 * width * np.linalg.slogdet(self.strength)[1]
-        result: Array = constant + 0.5 * self._power * log_det - 0.5 * trace
-        return result
+        definite = np.linalg.eigvalsh(matrix)[..., 0] > 0
+        return np.where(definite, constant + 0.5 * self._power * log_det - 0.5 * trace, -np.inf)
 
     @property
     def _power(self) -> float:

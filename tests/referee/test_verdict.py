@@ -15,6 +15,10 @@ def tree(theta):
     return {"theta": np.asarray(theta)}
 
 
+def solved_by_exact(prior, data):
+    return bm.exact(prior.declare(data), rng=1)
+
+
 def autocorrelated(rng, law, rho, draws=1000, chains=4):
     """Return exact draws of a scalar law with autocorrelation `rho`, through a Gaussian copula."""
     noise = rng.standard_normal((chains, draws + 500)) * np.sqrt(1 - rho**2)
@@ -293,6 +297,17 @@ def test_both_halves_of_a_symmetric_matrix_have_their_rows():
     table = verdict.table
     assert table.loc["Sigma[0, 1]"].equals(table.loc["Sigma[1, 0]"])
     assert set(table.index) <= {test.label for test in verdict.tests}
+
+
+@pytest.mark.parametrize("solve", [bm.NormalInverseWishart.update, solved_by_exact])
+def test_matrices_without_a_density_are_counted_one_by_one(solve):
+    prior = bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2))
+    law = solve(prior, [[0, 1], [2, 2], [1, 0]])
+    drawn = law.sample(2000, np.random.default_rng(1))
+    drawn = {name: x.reshape(4, 500, *x.shape[1:]) for name, x in drawn.items()}
+    drawn["Sigma"][[1, 2], [3, 17]] = [[1, 2], [2, 1]]
+    said = "2 of 2,000 draws of Sigma are impossible: the density there is zero."
+    assert said in bm.compare(law, drawn).findings
 
 
 @pytest.mark.slow
