@@ -297,6 +297,15 @@ def test_draws_that_tie_are_shared():
     assert not any("groups tie" in said for said in bm.decide({"x": free}).sentences())
 
 
+def test_the_choice_is_the_least_expected_loss_however_uncertain():
+    rng = np.random.default_rng(1)
+    risky = np.where(rng.random((4, 2000)) < 0.02, -30, 1) + 0.1 * rng.normal(size=(4, 2000))
+    sure = 0.01 * rng.normal(size=(4, 2000))
+    found = bm.decide({"k": np.stack([risky, sure], -1)})
+    assert found.choice == 0
+    assert found.errors["expected_loss"].idxmin() == 1
+
+
 def test_groups_that_depend_on_each_other_are_drawn():
     x = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [1.0, 2, 3, 5]})
     prior = bm.LinearRegression([0, 0], np.eye(2), 2, 1)

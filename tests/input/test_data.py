@@ -389,7 +389,7 @@ def test_infinite_values():
 @pytest.mark.parametrize(
     ("successes", "trials", "message"),
     [
-        ([3, 5], [4, 4], "successes: must not exceed trials; row 1 has 5 successes in 4 trials."),
+        ([4, 5], [4, 4], "successes: must not exceed trials; row 1 has 5 successes in 4 trials."),
         (5, 4, "successes: must not exceed trials; row 0 has 5 successes in 4 trials."),
         ([3, 5], [4], "trials: must have as many rows as successes; got 1 and 2."),
         ([3, 5], 10, "trials: must have as many rows as successes; got 1 and 2."),

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from arviz_stats.sampling_diagnostics import ess
+from arviz_stats.sampling_diagnostics import ess, rhat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import signal
 
+from bayesmodels.numerics.convergence import convergence
 from bayesmodels.numerics.ess import effective_draws
 
 
@@ -53,3 +54,16 @@ def test_chains_that_differ_count_for_little_unless_told_otherwise():
 def test_what_never_varies_is_one_draw():
     assert effective_draws(np.ones((2, 4, 100))).number.tolist() == [1.0, 1.0]
     assert effective_draws(np.zeros((0, 4, 100))).number.shape == (0,)
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_convergence_of_scalars_is_what_arviz_finds_of_each(number):
+    x = chains(np.random.default_rng(number), 0.5, (4, number, 301))
+    x[1, 0] += 1.0  # a chain elsewhere
+    x[2, 0] *= 3.0  # a chain that is wider
+    x[3] = np.round(x[3])  # ties
+    found = convergence(x)
+    np.testing.assert_allclose(found.ess_bulk, [ess(v, method="bulk") for v in x], rtol=1e-9)
+    tails = [ess(v, method="tail", prob=(0.05, 0.95)) for v in x]
+    np.testing.assert_allclose(found.ess_tail, tails, rtol=1e-9)
+    np.testing.assert_allclose(found.r_hat, [rhat(v, method="rank") for v in x], rtol=1e-9)

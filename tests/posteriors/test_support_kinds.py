@@ -3,10 +3,15 @@
 import ast
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bayesmodels
 from bayesmodels.posteriors.support import KINDS
+from bayesmodels.posteriors.support.interval import INTERVAL
+from bayesmodels.posteriors.support.kind import Support
+from bayesmodels.posteriors.support.positive import POSITIVE
+from bayesmodels.posteriors.support.unit import UNIT
 
 ROOT = Path(bayesmodels.__file__).parent
 NAMES = {"unit", "positive", "interval", "simplex", "matrix", "real", "circle", "finite"}
@@ -62,3 +67,22 @@ def test_every_kind_is_a_file_of_its_own():
     room = ROOT / "posteriors" / "support"
     files = {path.stem for path in room.glob("*.py")} - {"__init__", "kind"}
     assert len(files) == len(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends", "x"),
+    [
+        (UNIT, (0, 1), 0.2),
+        (POSITIVE, (0, np.inf), 0.2),
+        (INTERVAL, (2, 5), 4.0),
+        (INTERVAL, (2, np.inf), 4.0),
+        (INTERVAL, (-np.inf, 5), 4.0),
+    ],
+)
+def test_a_way_between_ends_begins_at_the_value_and_comes_near_both(kind, ends, x):
+    support = Support("x", kind, (1,), interval=ends)
+    move = kind.way(support, np.array([x]), (0,), np.array([x]))
+    there = [float(move(np.array([x]), (0,), t)[0]) for t in (-20.0, 0.0, 20.0)]
+    assert there[1] == pytest.approx(x)
+    for end, reached in zip(ends, sorted(there)[::2], strict=True):
+        assert abs(reached) > 1e6 if np.isinf(end) else reached == pytest.approx(end, abs=1e-6)
