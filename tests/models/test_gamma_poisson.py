@@ -20,6 +20,20 @@ def test_asthma_mortality_of_gelman_et_al():
     assert ten.mean()["lam"] == pytest.approx(1.32, abs=5e-3)
 
 
+@pytest.mark.parametrize("shape", [1e3, 1e8])
+def test_the_log_density_is_off_by_its_rounding_bound_at_most(shape):
+    prior, lam = bm.GammaPoisson(shape, 0.7), 10 ** np.random.default_rng(1).uniform(-300, 3, 200)
+    with mp.workdps(40):
+        a, b = mp.mpf(shape), mp.mpf(0.7)
+        exact = [
+            a * mp.log(b) + (a - 1) * mp.log(x) - b * x - mp.loggamma(a) for x in map(mp.mpf, lam)
+        ]
+        own = map(mp.mpf, prior.log_density({"lam": lam}))
+        error = np.array([float(abs(x - y)) for x, y in zip(own, exact, strict=True)])
+    # A bound far too large would hide errors.
+    assert 0.05 < (error / prior.log_density_rounding({"lam": lam})).max() <= 1
+
+
 def test_predictive_law_is_a_negative_binomial():
     law, right = PRIOR.predictive(exposure=2), stats.nbinom(3, 5 / 7)
     k = np.arange(12)

@@ -104,6 +104,11 @@ def test_a_statistic_has_no_rows_to_classify():
     ]
 
 
+@pytest.mark.parametrize(("left", "end"), [(0, ""), (1, " and 1 more"), (1200, " and 1,200 more")])
+def test_a_long_list_says_how_many_more(left, end):
+    assert answer._listed(range(answer._SHOWN + left)) == "0, 1, 2, 3, 4, 5" + end
+
+
 def test_a_width_of_one_s_own():
     given = SAMPLES["coin"]()
     low, high = given.posterior.interval(0.5)["theta"]
