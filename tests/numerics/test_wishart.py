@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayesmodels.numerics.entries import inverse_wishart_entry
 from bayesmodels.numerics.triangular import cholesky, solve_lower
 from bayesmodels.numerics.wishart import (
     inverse_wishart_draws,
@@ -172,3 +173,10 @@ def test_an_entry_alone_has_the_law_that_it_has_in_the_matrix(at):
     for name in ("ppf", "isf"):
         np.testing.assert_allclose(getattr(one, name)(0.1), getattr(law, name)(0.1)[at], rtol=1e-12)
     np.testing.assert_allclose([one.mean(), one.std()], [law.mean()[at], law.std()[at]])
+
+
+@pytest.mark.parametrize("a", [1.0, 2.0, 3.0, 4.0])
+def test_an_entry_has_the_moments_below_its_degrees_of_freedom(a):
+    moments = inverse_wishart_entry(a, 0.3).stats("mvsk")
+    assert list(np.isnan(moments)) == [a <= 1, a <= 1, a <= 3, a <= 4]
+    assert np.isinf(moments[1]) == (a == 2)
