@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayesmodels as bm
 from bayesmodels.belief.declaring import number_of_rows
@@ -91,7 +92,19 @@ def test_collinear_columns_can_be_taken_out_too():
     np.testing.assert_allclose(model.update(left).scale, wanted.scale, rtol=1e-9)
 
 
-def test_evidence_of_what_is_left():
-    model, rows = bm.BetaBernoulli(2, 3), RNG.integers(0, 2, 40)
+@pytest.mark.parametrize(
+    ("model", "law"),
+    [
+        (bm.BetaBernoulli(2, 3), stats.bernoulli(0.3)),
+        (bm.DirichletCategorical([1, 2, 3]), stats.randint(0, 3)),
+        (bm.GammaPoisson(2, 3), stats.poisson(3)),
+        (bm.GammaExponential(2, 3), stats.expon()),
+        (bm.NormalInverseGamma(0, 1, 2, 3), stats.norm()),
+        (bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2)), stats.multivariate_normal([0, 0])),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_evidence_of_what_is_left(model, law):
+    rows = law.rvs(40, random_state=1)
     left = model.statistic(rows) - model.statistic(rows[:15])
     np.testing.assert_allclose(model.log_evidence(left), model.log_evidence(rows[15:]), rtol=1e-12)
