@@ -16,7 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+import bayesmodels as bm
 from bayesmodels.command import cli
+from bayesmodels.command.preparation import prepared
 
 ARMS = "arm,ok\nA,1\nA,0\nB,1\nB,1\n"
 BY_ARM = "beta-bernoulli --target ok --by arm"
@@ -355,6 +357,14 @@ def test_what_cannot_be_told_is_refused(row, tmp_path, capsys):
         outcome(tmp_path / row.name, row)
     said = f"{capsys.readouterr().err} {refusal.value}"
     assert re.search(row.words, " ".join(said.split()).replace("\\", ""))
+
+
+def test_codes_with_a_gap_stay_whole_numbers_in_a_formula(tmp_path):
+    path = tmp_path / "codes.csv"
+    path.write_text("y,code\n1.5,1\n2.5,2\n3,3\n4,\n5,2\n")
+    table = bm.read_table(path)
+    frame, *_ = prepared("linear-regression", table, formula="y ~ C(code)", drop_missing=True)
+    assert list(frame) == ["y", "code[2]", "code[3]"]
 
 
 def test_there_are_many_files():
