@@ -121,10 +121,8 @@ def test_report_of_ones_own_file(table, args):
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize(
-    "model",
-    ["linear-regression", pytest.param("logistic-regression", marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["linear-regression", "logistic-regression"])
 def test_an_intercept_alone(table, model):
     (table / "one.csv").write_text("y\n1\n0\n1\n1\n")
     result = run("report", model, str(table / "one.csv"), "-o", str(table / "out.html"))

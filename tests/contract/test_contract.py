@@ -411,7 +411,7 @@ FILES = [
         case,
         suffix,
         id=f"{name_of(case)}{suffix}",
-        marks=[] if case in SOME[: 1 if suffix == ".zarr" else None] else pytest.mark.slow,
+        marks=[] if case is SOME[0] else pytest.mark.slow,
     )
     for case in CASES
     for suffix in (".nc", ".zarr")

@@ -136,7 +136,11 @@ def others(cdfs, i, x):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow if "three" in n else ()) for n in CASES]
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.slow if "means" in n or "three" in n else ())
+        for n in CASES
+    ],
 )
 def test_more_groups_are_those_of_mpmath(name):
     exact, scipy_laws, points = of_case(name)

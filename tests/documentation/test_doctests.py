@@ -20,6 +20,8 @@ MODULES = [
 SLOW = {
     "bayesmodels.referee.calibration",
     "bayesmodels.posteriors.partial",  # samples
+    "bayesmodels.posteriors.integrate",
+    "bayesmodels.referee.verdict",
     "bayesmodels.report.validation",  # draws report pages
 }
 

@@ -211,6 +211,7 @@ def test_too_many_classes_are_named():
     assert "border" in said
 
 
+@pytest.mark.slow
 def test_a_class_of_one_number_has_no_bound():
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.normal(0, 1, 15), rng.normal(6, 1, 15), [2.0, 2.0]])

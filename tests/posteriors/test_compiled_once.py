@@ -85,6 +85,7 @@ def test_an_integral_takes_one_and_one_along_its_lattice(made):
     assert made == {"derived": 1, "compiled": 1, "lattice": 1, "conditionals": 1}
 
 
+@pytest.mark.slow
 def test_with_a_block_there_is_a_second_density_of_what_remains(made):
     bm.exact(schools(), partial=True, rng=1)
     assert made == {"derived": 2, "compiled": 2, "conditionals": 1}

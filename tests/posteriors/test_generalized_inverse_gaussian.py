@@ -190,7 +190,7 @@ def test_it_ends_in_gamma_and_inverse_gamma_laws(order):
     assert gamma.log_normaliser() == pytest.approx(log_z, rel=1e-13)
 
 
-@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("power", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_reciprocal_has_the_law_with_a_and_b_exchanged(power):
     law = every_law(power)
     other = GeneralizedInverseGaussian(-law.order, law.b, law.a, power)

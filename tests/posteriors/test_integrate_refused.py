@@ -15,7 +15,6 @@ SECONDS = 12.0
 QUICK = {
     "logistic regression",
     "share with a prior of ones own",
-    "stairs by a floor",
 }
 MANY = {  # more than four scalars, or configurations without end
     "softmax regression",

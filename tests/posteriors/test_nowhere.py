@@ -149,7 +149,13 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+@pytest.mark.parametrize(
+    "law",
+    [
+        pytest.param(law, id=name, marks=pytest.mark.slow if i % 2 else ())
+        for i, (name, law) in enumerate(LAWS.items(), 1)
+    ],
+)
 def test_scales_with_extreme_priors_are_integrated(law):
     model = model_of(lambda: pm.Normal("y", 0, law(), observed=Y))
     with warnings.catch_warnings():

@@ -187,7 +187,10 @@ def test_sample_and_compare_take_it_like_any_other():
     assert bm.compare(posterior, wrong).outcome == "disagree"
 
 
-@pytest.mark.parametrize(("trials", "ones"), [(1, 0), (2, 2), (3, 1)])
+@pytest.mark.parametrize(
+    ("trials", "ones"),
+    [(1, 0), *(pytest.param(*each, marks=pytest.mark.slow) for each in [(2, 2), (3, 1)])],
+)
 def test_a_logit_known_from_few_tosses_is_not_mistaken_for_constrained(trials, ones):
     """Far out the model's own 1 - theta is zero, and its log minus infinity."""
 

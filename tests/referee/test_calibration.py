@@ -37,6 +37,7 @@ def test_false_alarms_stay_near_the_level():
     assert sum(wrong) <= 9
 
 
+@pytest.mark.slow
 def test_ranks_are_uniform_where_all_values_are_ties():
     game = bm.ConceptLearning({"even": [2, 4], "four": [4], "all": [1, 2, 3, 4]})
     found = bm.calibrate(game, [4, 4], n=400, draws=10, rng=2)

@@ -49,7 +49,8 @@ def test_spread_is_compared(scale):
     assert f"too {'large' if scale < 1 else 'small'}" in verdict.sentence()
 
 
-@pytest.mark.parametrize("rho", [0.0, pytest.param(0.9, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", [0.0, 0.9])
 def test_false_alarms_stay_near_the_level(rho):
     rng = np.random.default_rng(4)
     wrong = [

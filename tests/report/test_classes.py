@@ -208,6 +208,7 @@ def test_three_classes_have_three_lines_and_a_band():
     )
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_boundary_into_given_axes():
     both = [Figure().add_subplot() for _ in range(2)]
     for axes in both:

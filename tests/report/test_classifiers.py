@@ -120,7 +120,9 @@ def test_what_is_not_tested_has_a_dash_and_a_reason():
     assert "nothing tested, where the average would rest on a few rare draws" in found.note
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars", "array"])
+@pytest.mark.parametrize(
+    "kind", ["pandas", *(pytest.param(k, marks=pytest.mark.slow) for k in ("polars", "array"))]
+)
 def test_rows_to_compare_keep_the_labels_of_the_data(kind):
     """Every row is looked at, not some that are renumbered."""
     rng = np.random.default_rng(1)

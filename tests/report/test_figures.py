@@ -86,6 +86,7 @@ def test_a_scalar_has_its_own_law(name):
         assert scalar.draws.mean() == pytest.approx(row["sampled_mean"])
 
 
+@pytest.mark.slow
 def test_right_draws_stay_within_the_bands_and_wrong_ones_leave_them():
     right = dict(zip(NAMES, pictures(SAMPLES["coin"]()), strict=True))
     wrong = dict(zip(NAMES, pictures(SAMPLES["disagreeing"]()), strict=True))

@@ -189,9 +189,8 @@ def test_the_methods_can_be_pasted_into_a_paper(name):
         assert report.title in paragraph
 
 
-@pytest.mark.parametrize(
-    "sample", ["hostile", pytest.param("hostile_groups", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", ["hostile", "hostile_groups"])
 def test_names_from_data_are_text(sample):
     found = Page(page(sample))
     for text in HOSTILE[:5]:

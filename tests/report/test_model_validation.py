@@ -35,6 +35,7 @@ def test_right_draws_agree_with_the_closed_form():
     assert found.log_evidence == pytest.approx(np.log(2 / 35), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_digits_lost_are_stated():
     assert tables.digits(of_model(coin_in_pymc).posterior) == [
         ("Digits lost of 16, by estimate", "less than one")

@@ -81,6 +81,7 @@ MODELS = {  # columns, the last one the target, and options that name columns
 SLOW = (
     "discriminant-full",
     "discriminant-shared",
+    "naive-bayes",
     "naive-bayes-mixture",
     "normal-inverse-wishart",
 )
