@@ -291,3 +291,10 @@ def drawn(draws: Mapping[str, Any], name: str) -> NDArray[Any]:
     if name not in draws:
         raise DataError(f"draws: must have the variable {name!r}; has {list(draws)}.")
     return np.asarray(draws[name])
+
+
+def positive(draws: Mapping[str, Any], name: str) -> tuple[Array, NDArray[np.bool_]]:
+    """Return values of a positive variable, ones for negative values, and where those are."""
+    values = drawn(draws, name)
+    outside = np.asarray(values < 0)
+    return np.where(outside, 1.0, values), outside

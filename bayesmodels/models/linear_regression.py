@@ -692,16 +692,17 @@ class LinearRegression:
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of w and sigma2, of the shape of ``draws["sigma2"]``."""
         _require_proper(self, "log_density")
-        w, sigma2 = checked.drawn(draws, "w"), checked.drawn(draws, "sigma2")
+        w, (sigma2, outside) = checked.drawn(draws, "w"), checked.positive(draws, "sigma2")
         a, size = self.shape, self.factor.shape[-1] - 1
         distance = (self._residual(w)[..., :-1] ** 2).sum(-1)  # |R (w - m)|²
-        return (
+        inside = (
             log_gamma_kernel(self.scale / sigma2, a)
             - 0.5 * distance / sigma2
             - (1 + size / 2) * np.log(sigma2)
             - size * HALF_LOG_2PI
             + half_log_det(self.precision_factor)
         )
+        return np.where(outside, -np.inf, inside)
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`.

@@ -443,15 +443,16 @@ class NormalInverseGamma:
 
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of mu and sigma2, of the shape of ``draws["mu"]``."""
-        mu, sigma2 = checked.drawn(draws, "mu"), checked.drawn(draws, "sigma2")
+        mu, (sigma2, outside) = checked.drawn(draws, "mu"), checked.positive(draws, "sigma2")
         gap = mu - self.location
-        return (
+        inside = (
             log_gamma_kernel(self.scale / sigma2, self.shape)
             - 0.5 * self.kappa * gap**2 / sigma2
             - 1.5 * np.log(sigma2)
             + 0.5 * np.log(self.kappa)
             - HALF_LOG_2PI
         )
+        return np.where(outside, -np.inf, inside)
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`, from its summands' sizes.

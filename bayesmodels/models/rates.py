@@ -236,8 +236,8 @@ def equivalent_sample_size(self: Any) -> Array:
 
 def log_density(self: Any, draws: Draws) -> Array:
     """Return the Gamma log density at ``draws["lam"]`` of shape (..., batch...)."""
-    lam = checked.drawn(draws, "lam")
-    return log_gamma_kernel(self.rate * lam, self.shape) - np.log(lam)
+    lam, outside = checked.positive(draws, "lam")
+    return np.where(outside, -np.inf, log_gamma_kernel(self.rate * lam, self.shape) - np.log(lam))
 
 
 def log_density_rounding(self: Any, draws: Draws) -> Array:

@@ -366,8 +366,12 @@ class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: 
 
 
 def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Array:
-    """Return the log density of a Beta law, elementwise."""
+    """Return the log density of a Beta law, elementwise; -inf outside of 0 and 1."""
     theta, a, b = (numbers(part) for part in (theta, alpha, beta))
+    outside = (np.real(theta) < 0) | (np.real(theta) > 1)
+    if outside.any():
+        inside = log_beta_density(np.where(outside, 0.5, theta), a, b)
+        return np.where(outside, -np.inf, inside)[()]
     if np.max(a + b, initial=0) <= _PLAIN:
         with np.errstate(divide="ignore", invalid="ignore"):
             yes, no = np.log(theta), log1p(-theta)
@@ -382,13 +386,14 @@ def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Arr
     return log_dirichlet_density(np.stack([gap, -gap], -1), logs, both)
 
 
-_SINGLE = 1e-5  # by which sums of many shares in single precision are off
+SINGLE = 1e-5
+"""By which sums of many shares in single precision are off."""
 
 
 def log_dirichlet(theta: ArrayLike, alpha: ArrayLike) -> Array:
     """Return the log density of a Dirichlet law at points (..., K), -inf off the simplex."""
     theta, alpha = numbers(theta), np.asarray(alpha, dtype=float)
-    inside = (np.real(theta) >= 0).all(-1) & (np.abs(theta.sum(-1) - 1) <= _SINGLE)
+    inside = (np.real(theta) >= 0).all(-1) & (np.abs(theta.sum(-1) - 1) <= SINGLE)
     return np.where(inside, _log_dirichlet_inside(theta, alpha), -np.inf)[()]
 
 

@@ -230,8 +230,12 @@ class ExactPosterior:
             if s.name in self._zero_sums:
                 zero_sum = self._zero_sums[s.name]
                 inside, value = inside & zero_sum.holds(value), zero_sum.coordinates(value)
+            else:
+                inside = inside & s.holds(value)
             rows = len(value)
             flat.append(value.reshape(rows, s.size) - s.lowest)
+            if s.finite:
+                flat[-1] = np.clip(flat[-1], 0, s.levels - 1)
         cut = len(field.continuous)
         x = np.concatenate([np.zeros((rows, 0)), *flat[:cut]], -1)
         levels = np.concatenate([np.zeros((rows, 0)), *flat[cut:]], -1).astype(int)

@@ -236,6 +236,15 @@ def test_draws_under_other_names_are_refused(case):
             ask(draws)
 
 
+@pytest.mark.parametrize("case", [family[0] for family in FAMILIES], ids=name_of)
+def test_there_is_no_density_outside_of_the_support(case):
+    posterior = case.prior.update(case.data)
+    draws = posterior.sample(3, 1)
+    for name in {"theta", "pi", "lam", "sigma2", "Sigma"} & set(draws):
+        density = posterior.log_density(draws | {name: -draws[name]})
+        np.testing.assert_array_equal(density, np.full(np.shape(density), -np.inf))
+
+
 def observed_alike(rows, model, drawn):
     """Compare the observed rows of a belief, of its model and beside its draws."""
     assert set(drawn.observed_data.data_vars) == set(rows)

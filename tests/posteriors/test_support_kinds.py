@@ -4,9 +4,11 @@ import ast
 from pathlib import Path
 
 import numpy as np
+import pymc as pm
 import pytest
 
 import bayesmodels
+import bayesmodels as bm
 from bayesmodels.posteriors.support import KINDS
 from bayesmodels.posteriors.support.interval import INTERVAL
 from bayesmodels.posteriors.support.kind import Support
@@ -86,3 +88,32 @@ def test_a_way_between_ends_begins_at_the_value_and_comes_near_both(kind, ends, 
     assert there[1] == pytest.approx(x)
     for end, reached in zip(ends, sorted(there)[::2], strict=True):
         assert abs(reached) > 1e6 if np.isinf(end) else reached == pytest.approx(end, abs=1e-6)
+
+
+def every_kind():
+    """Variables of four supports with closed forms, and values next to and far outside of them."""
+    with pm.Model() as model:
+        share = pm.Beta("share", 2, 3)
+        pm.Binomial("heads", 9, share, observed=4)
+        rate = pm.Gamma("rate", 2, 1)
+        pm.Poisson("calls", rate, observed=[3, 5])
+        shares = pm.Dirichlet("shares", np.ones(3))
+        pm.Multinomial("votes", 9, shares, observed=[2, 3, 4])
+        state = pm.Categorical("state", [0.2, 0.8])
+        pm.Normal("y", state, 1, observed=0.3)
+    outside = {
+        "share": [-1e-9, 1.5],
+        "rate": [-1e-9, -3.0],
+        "shares": [[0.5, 0.5, 0.1], [0.7, 0.5, -0.2]],
+        "state": [-1, 2],
+    }
+    return bm.exact(model, rng=1), outside
+
+
+def test_an_exact_posterior_has_no_density_outside_of_the_support():
+    posterior, outside = every_kind()
+    draws = posterior.sample(2, 1)
+    assert np.isfinite(posterior.log_density(draws)).all()
+    for name, values in outside.items():
+        density = posterior.log_density(draws | {name: np.array(values)})
+        np.testing.assert_array_equal(density, [-np.inf, -np.inf], err_msg=name)

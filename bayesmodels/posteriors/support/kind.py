@@ -13,6 +13,7 @@ from scipy.special import expit, logit
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import Family
+from bayesmodels.numerics.laws import SINGLE
 
 TAIL = 1e-100
 """What is left out of the prior of a whole number that has no end."""
@@ -95,6 +96,16 @@ class Support:
     def values(self) -> tuple[int, ...]:
         """The whole numbers of a range."""
         return tuple(range(self.lowest, self.lowest + self.levels))
+
+    def holds(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which rows lie in it; sums may be off by what single precision leaves."""
+        low, high = (0, self.levels - 1) if self.finite else self.ends
+        each = rows.reshape(len(rows), -1) - self.lowest
+        outside = (each < low) | (each > high) | (self.finite & (each != np.floor(each)))
+        if not self.kind.adds_up:
+            return np.asarray(~outside.any(-1))
+        off = np.abs(rows.sum(-1) - 1).reshape(len(rows), -1)
+        return np.asarray(~outside.any(-1) & ~(off > SINGLE).any(-1))
 
     @property
     def cut(self) -> str:
