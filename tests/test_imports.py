@@ -60,11 +60,14 @@ HEAVY = (
 )
 
 
+parsed = cache(ast.parse)
+
+
 @cache
 def imports(source: str, package: str) -> list[tuple[int, str]]:
     """Return line and absolute name of all that a module of `package` imports, anywhere in it."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -206,7 +209,7 @@ def code_lines(source: str) -> int:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type not in NO_CODE:
             used.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             first = node.body[0]
             used.difference_update(range(first.lineno, first.end_lineno + 1))

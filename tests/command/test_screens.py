@@ -41,7 +41,8 @@ def printed(folder, monkeypatch):
 
 def some(names):
     """Let the slow suite have what takes seconds and looks like the others."""
-    slow = {"wide", "calibrate", "forty", "long", "classes", "classes-shared", "classes-naive"}
+    slow = {"wide", "calibrate", "forty", "long", "integrated"}
+    slow |= {"classes", "classes-shared", "classes-naive"}
     return [pytest.param(n, marks=[pytest.mark.slow] if n in slow else []) for n in names]
 
 

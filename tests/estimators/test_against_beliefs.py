@@ -253,7 +253,11 @@ def test_counts_are_one_bag_of_words():
 
 
 @pytest.mark.parametrize(
-    "model", [NaiveBayesClassifier(), MixtureClusterer(2, random_state=0, starts=2)]
+    "model",
+    [
+        NaiveBayesClassifier(),
+        pytest.param(MixtureClusterer(2, random_state=0, starts=2), marks=pytest.mark.slow),
+    ],
 )
 def test_containers_do_not_matter(model):
     X, y = patients()

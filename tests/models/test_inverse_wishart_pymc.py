@@ -136,7 +136,7 @@ def test_the_density_that_is_sampled_is_that_of_natural_space_times_the_jacobian
     assert without == pytest.approx(joint(here, here).value, rel=1e-11)
 
 
-@pytest.mark.parametrize("prior", [PRIOR, SHARED], ids=repr)
+@pytest.mark.parametrize("prior", [pytest.param(PRIOR, marks=pytest.mark.slow), SHARED], ids=repr)
 def test_nothing_is_solved_while_rows_are_sampled(prior):
     model = prior.declare(GROUPS)
     function = model.logp_dlogp_function(

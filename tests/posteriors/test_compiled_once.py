@@ -74,7 +74,7 @@ def schools():
     return model
 
 
-@pytest.mark.parametrize("build", [coin, line])
+@pytest.mark.parametrize("build", [coin, pytest.param(line, marks=pytest.mark.slow)])
 def test_a_closed_form_takes_one(build, made):
     bm.exact(build(), rng=1)
     assert made == {"derived": 1, "compiled": 1}
@@ -105,7 +105,8 @@ def effects(categories):
     return model
 
 
-@pytest.mark.parametrize("categories", [2, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("categories", [2, 12])
 def test_of_variables_that_sum_to_zero_too(categories, made):
     """Whether they are integrated out, or remain beside finite ones that are summed out."""
     partial = bm.exact(effects(categories), partial=True, rng=1)

@@ -12,7 +12,6 @@ from tests.posteriors.hard_integrals import HARD
 QUICK = {
     "a flat number without data",
     "a normal law cut to (4.0, 4.1)",
-    "1-d islands: share 0.01, 30 apart, 1 times as narrow",
     "StudentT(1.5, 0, 1)",
     "spike at an end: Beta(0.5, 0.5)",
 }

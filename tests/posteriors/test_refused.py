@@ -8,7 +8,7 @@ import pytest
 import bayesmodels as bm
 from tests.posteriors.refused import REFUSED
 
-QUICK = {"logistic regression", "truncated normal share", "a wave of a millionth over 20 bits"}
+QUICK = {"logistic regression", "a wave of a millionth over 20 bits"}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ QUICK_DENIED = {
     *("spins on a square of thirty", "a boltzmann machine", "a sum of forty bits"),
     *("a sudoku", "a level whose noise switches", "a branching process"),
     *("a wait that its prior all but excludes", "a poisson number that is not zero"),
-    *("an inflated number of trials", "a level with heavy noise", "a chain that can not have been"),
+    *("an inflated number of trials", "a level with heavy noise"),
     *("a walk that begins nowhere", "factors with unknown loadings"),
 }
 

@@ -13,7 +13,6 @@ QUICK = {
     "categories in rows",
     "regression with an intercept and weights of rows",
     "mean and variance",
-    "which coin",
 }
 # PyMC warns about every transformed model that has a Gaussian process.
 pytestmark = pytest.mark.filterwarnings("ignore:Detected variables likely created by GP")
