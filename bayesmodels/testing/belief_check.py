@@ -210,7 +210,7 @@ class _Check:
         subset = {name: x[: self.subset] for name, x in self.draws.items()}
         with np.errstate(all="ignore"):
             top = np.asarray(self.law.log_density(mode))
-            if np.isnan(top).any():
+            if not (top > -np.inf).all():  # NaN, too
                 return "The mode is outside of the log density's support."
             slack = np.asarray(self.law.log_density_rounding(mode))
             for nearness in (0.0, 0.9, 0.999):
