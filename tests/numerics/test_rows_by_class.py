@@ -189,7 +189,7 @@ def counts(draw):
     return given_x, dense, groups, size
 
 
-@pytest.fixture(params=[False, True], ids=["numpy", "numba"])
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["numpy", "numba"])
 def compiled(request, monkeypatch):
     monkeypatch.setattr(kernels, "pay", lambda _: request.param)
 

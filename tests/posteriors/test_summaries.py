@@ -17,6 +17,7 @@ ENDS = ["eti89_lb", "eti89_ub"]
 TAILS = [0.055, 0.945]
 
 
+@pytest.mark.slow
 def test_of_a_test_of_two_shares_the_lift_is_in_the_summary():
     with pm.Model() as model:
         old, new = pm.Beta("old", 1, 1), pm.Beta("new", 1, 1)

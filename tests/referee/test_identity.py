@@ -111,10 +111,10 @@ def test_evidence_is_one_number():
 
 @pytest.mark.parametrize(
     ("offset", "likelihood"),
-    [(1e3, "statistic"), (1e6, "rows"), (1e8, "statistic")]
+    [(1e3, "statistic"), (1e8, "statistic")]
     + [
         pytest.param(*each, marks=pytest.mark.slow)
-        for each in [(1e3, "rows"), (1e6, "statistic"), (1e8, "rows")]
+        for each in [(1e3, "rows"), (1e6, "rows"), (1e6, "statistic"), (1e8, "rows")]
     ],
 )
 def test_a_mean_far_from_zero_is_a_double_and_no_more_is_forgiven(offset, likelihood):
