@@ -139,9 +139,10 @@ class RegressionStatistic:
         n = float(checked.left_over(self.n - other.n, self.n, "n"))
         share = other.n / n if n else 0.0
         shift = other.mean - self.mean
-        between = np.sqrt(self.n * share) * shift
-        gone = triangle(other.factor, between[..., None, :])
-        factor = _taken_out(self.factor, gone, empty=n == 0)
+        weight = np.sqrt(self.n * share)
+        gone = triangle(other.factor, (weight * shift)[..., None, :])
+        far = weight * (np.abs(self.mean) + np.abs(other.mean)).max(-1, keepdims=True)
+        factor = _taken_out(self.factor, gone, far, empty=n == 0)
         mean = self.mean - share * shift
         return conjugate.replace(self, coords, _as_count(n), mean, factor, self.features)
 
@@ -209,11 +210,11 @@ def _as_count(n: float) -> float:
     return int(n) if n == int(n) else n
 
 
-def _taken_out(total: Array, part: Array, *, empty: bool) -> Array:
+def _taken_out(total: Array, part: Array, far: Array, *, empty: bool) -> Array:
     """Return the triangular R with R'R = W'W - P'P, which must be possible up to rounding.
 
     In the coordinates in which W is orthogonal, what is left of each direction is 1 less the
-    square of a singular value of P.
+    square of a singular value of P. Numbers as large as `far` were rounded to make P.
     """
     _, size, turn = np.linalg.svd(total)
     there = size > total.shape[-1] * EPS * size.max(-1, keepdims=True)
@@ -221,13 +222,14 @@ def _taken_out(total: Array, part: Array, *, empty: bool) -> Array:
     inside = (part @ np.swapaxes(turn, -1, -2)) / scale
     # Outside of W's directions there is nothing to take out of.
     outside = np.where(there, 0.0, np.linalg.norm(inside, axis=-2))
-    checked.left_over(-outside, size.max(-1, keepdims=True), "factor")
+    largest = size.max(-1, keepdims=True) + far
+    checked.left_over(-outside, largest, "factor")
     inside = np.where(there[..., None, :], inside, 0.0)
     missing = np.where(there, 0.0, 1.0)[..., None] * np.eye(total.shape[-1])  # as if taken
     _, taken, right = np.linalg.svd(np.concatenate([inside, missing], -2), full_matrices=False)
     left = 1 - taken**2
-    # A rounding of P, which is about as large as W, counts more in W's shorter directions.
-    spread = size.max(-1, keepdims=True) / np.where(there, size, np.inf).min(-1, keepdims=True)
+    # A rounding of P counts more in W's shorter directions.
+    spread = largest / np.where(there, size, np.inf).min(-1, keepdims=True)
     kept = checked.left_over(-np.abs(left) if empty else left, (1 + taken**2) * spread, "factor")
     root = np.sqrt(kept)[..., :, None] * right
     return triangle((root * np.where(there, size, 0.0)[..., None, :]) @ turn)
@@ -702,7 +704,7 @@ class LinearRegression:
             - size * HALF_LOG_2PI
             + half_log_det(self.precision_factor)
         )
-        return np.where(outside, -np.inf, inside)
+        return np.where(outside, -np.inf, inside)[()]
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`.

@@ -113,8 +113,9 @@ class MultivariateNormalStatistic:
         left = self.scatter - other.scatter + weight[..., None] * cov.outer(shift)
         along, directions = np.linalg.eigh(left)
         along = np.where(n[..., None] == 0, -np.abs(along), along)  # of no row nothing is left
-        size = np.trace(self.scatter, axis1=-2, axis2=-1)[..., None]
-        kept = checked.left_over(along, size, "scatter")
+        pull = np.abs(weight * shift) * (np.abs(self.mean) + np.abs(other.mean))
+        size = np.trace(self.scatter, axis1=-2, axis2=-1) + pull.sum(-1)
+        kept = checked.left_over(along, size[..., None], "scatter")
         if (kept != along).any():
             left = (directions * kept[..., None, :]) @ np.swapaxes(directions, -1, -2)
         return conjugate.replace(self, coords, n, mean, left, self.features)

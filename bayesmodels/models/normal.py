@@ -100,7 +100,8 @@ class NormalStatistic:
         mean, shift, weight = merged_means(self.n, self.mean, -other.n, other.mean)
         left = self.scatter - other.scatter + weight * shift**2
         left = np.where(n == 0, -np.abs(left), left)  # of no row nothing is left
-        scatter = checked.left_over(left, self.scatter, "scatter")
+        pull = np.abs(weight * shift) * (np.abs(self.mean) + np.abs(other.mean))
+        scatter = checked.left_over(left, self.scatter + pull, "scatter")
         return conjugate.replace(self, coords, n, mean, scatter)
 
     discounted = conjugate.discounted
@@ -452,7 +453,7 @@ class NormalInverseGamma:
             + 0.5 * np.log(self.kappa)
             - HALF_LOG_2PI
         )
-        return np.where(outside, -np.inf, inside)
+        return np.where(outside, -np.inf, inside)[()]
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`, from its summands' sizes.

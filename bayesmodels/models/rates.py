@@ -237,7 +237,8 @@ def equivalent_sample_size(self: Any) -> Array:
 def log_density(self: Any, draws: Draws) -> Array:
     """Return the Gamma log density at ``draws["lam"]`` of shape (..., batch...)."""
     lam, outside = checked.positive(draws, "lam")
-    return np.where(outside, -np.inf, log_gamma_kernel(self.rate * lam, self.shape) - np.log(lam))
+    inside = log_gamma_kernel(self.rate * lam, self.shape) - np.log(lam)
+    return np.where(outside, -np.inf, inside)[()]
 
 
 def log_density_rounding(self: Any, draws: Draws) -> Array:

@@ -53,9 +53,8 @@ class NormalMatrix:
         vectors = x[..., : n * width].reshape(*x.shape[:-1], n, width)
         return vectors, x[..., n * width :].reshape(*x.shape[:-1], width, width)
 
-    def _tight(self, x: Array) -> tuple[Array, Array]:
+    def _tight(self, vectors: Array, matrix: Array) -> tuple[Array, Array]:
         """Return the log determinant of the precision and S plus the vectors' scatter."""
-        vectors, matrix = self._parts(x)
         gap = vectors - self.location
         scatter = self.scale + np.swapaxes(gap, -1, -2) @ self.strength @ gap
         log_det = np.linalg.slogdet(matrix)[1]
@@ -64,8 +63,10 @@ class NormalMatrix:
     def log_density(self, x: Array) -> Array:
         """Return the log density, the matrix counting as its lower triangle."""
         (n, width), df = self.location.shape, self.df
-        log_det, scatter = self._tight(x)
-        matrix = self._parts(x)[1]
+        vectors, matrix = self._parts(x)
+        definite = np.linalg.eigvalsh(matrix)[..., 0] > 0
+        matrix = np.where(definite[..., None, None], matrix, np.eye(width))
+        log_det, scatter = self._tight(vectors, matrix)
         if self.precision:
             trace = (scatter * matrix).sum((-2, -1))
         else:
@@ -74,7 +75,6 @@ class NormalMatrix:
         constant -= multigammaln(df / 2, width) + n * width * HALF_LOG_2PI
         if n:
             constant += 0.5 * width * np.linalg.slogdet(self.strength)[1]
-        definite = np.linalg.eigvalsh(matrix)[..., 0] > 0
         return np.where(definite, constant + 0.5 * self._power * log_det - 0.5 * trace, -np.inf)
 
     @property
@@ -106,7 +106,7 @@ class NormalMatrix:
         inverse = np.linalg.inv(matrix)
         tight = matrix if self.precision else inverse
         gap = vectors - self.location
-        scatter = self._tight(x)[1]
+        scatter = self._tight(vectors, matrix)[1]
         by_vectors = -self.strength @ gap @ tight
         size_vectors = np.abs(self.strength) @ (np.abs(vectors) + np.abs(self.location))
         size_vectors = size_vectors @ np.abs(tight) * np.linalg.cond(matrix)

@@ -93,6 +93,34 @@ def test_collinear_columns_can_be_taken_out_too():
 
 
 @pytest.mark.parametrize(
+    "model",
+    [bm.NormalInverseGamma(0, 1, 2, 2), bm.NormalInverseWishart([0], 1, 4, [[1]])],
+    ids=lambda each: type(each).__name__,
+)
+@pytest.mark.parametrize(("offset", "spread", "seed"), [(-0.5, 6e-6, 0), (5e6, 2e-6, 3)])
+def test_all_rows_but_one_can_go_however_far_they_are_from_zero(model, offset, spread, seed):
+    """The means are off by roundings of the offset, beside which the spread is small."""
+    for number in range(2, 300):
+        rows = offset + spread * np.random.default_rng((seed, number)).standard_t(2, number)
+        rows = rows if model.mean().get("Sigma") is None else rows[:, None]
+        left = model.statistic(rows) - model.statistic(rows[1:])
+        assert left.n == 1
+        assert np.ravel(left.mean)[0] == pytest.approx(
+            np.ravel(rows)[0], abs=1e-3 * spread * number
+        )
+
+
+def test_all_rows_of_a_design_but_one_can_go_however_far_they_are_from_zero():
+    model = bm.LinearRegression(np.zeros(3), np.eye(3), 2, 2)
+    for seed in range(100):
+        x = 4e5 + 3e-4 * np.random.default_rng(seed).normal(size=(16, 3))
+        design, others = (bm.Design(r[:, :2], r[:, 2], intercept=True) for r in (x, x[1:]))
+        left = model.statistic(design) - model.statistic(others)
+        assert left.n == 1
+        assert left.mean == pytest.approx([1, *x[0]], abs=1e-4)
+
+
+@pytest.mark.parametrize(
     ("model", "law"),
     [
         (bm.BetaBernoulli(2, 3), stats.bernoulli(0.3)),

@@ -305,7 +305,7 @@ def test_matrices_without_a_density_are_counted_one_by_one(solve):
     law = solve(prior, [[0, 1], [2, 2], [1, 0]])
     drawn = law.sample(2000, np.random.default_rng(1))
     drawn = {name: x.reshape(4, 500, *x.shape[1:]) for name, x in drawn.items()}
-    drawn["Sigma"][[1, 2], [3, 17]] = [[1, 2], [2, 1]]
+    drawn["Sigma"][[1, 2], [3, 17]] = [[[1, 2], [2, 1]], [[1, 1], [1, 1]]]  # the second is singular
     said = "2 of 2,000 draws of Sigma are impossible: the density there is zero."
     assert said in bm.compare(law, drawn).findings
 
