@@ -267,7 +267,14 @@ class Summarised(Protocol):
 
 @runtime_checkable
 class Integrated(Readable, Protocol):
-    """A posterior by numerical integration, which says how far off its numbers may be."""
+    """A posterior by numerical integration, which says how far off its numbers may be.
+
+    `rung` names the way, and `error_kind` and `errors_from` say what an error is.
+    """
+
+    rung: str
+    error_kind: str
+    errors_from: str
 
     @property
     def errors(self) -> dict[str, Any]:

@@ -675,7 +675,7 @@ def _as_values(posterior: Any, reason: str, prob: float) -> dict[str, Any]:
         return result | {"verified": posterior.verified, "families": posterior.families}
     errors = errors_of(posterior, prob).astype(object).where(lambda x: x.notna(), None)
     return result | {
-        "rung": "integrated",
+        "rung": posterior.rung,
         "reason": reason,
         "log_evidence_error": float(posterior.errors["log_evidence"]),
         "errors": errors.to_dict(orient="index"),

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Lattice
-from bayesmodels.numerics.lattice_integral import Integral
 
 _MARGIN = 1.1  # above the largest ratio that was seen
 _PILOT = 2000
+_AT_ONCE = 2**18  # points
 
 
-def draws(integral: Integral, number: int, rng: np.random.Generator) -> Array:
-    """Return independent points x, of shape (number, d).
+def draws(
+    lattices: Sequence[Lattice], weights: Array, number: int, rng: np.random.Generator
+) -> Array:
+    """Return independent points x, of shape (number, d), from lattices and their points' weights.
 
     Proposed are points between those of the lattice, with a density that is linear from one to the
-    next along each axis; they are accepted by the ratio of the function to it (von Neumann 1951).
+    next along each axis; they are accepted by the ratio of the function to it.
     """
     masses, start = [], 0
-    for lattice in integral.lattices:
-        masses.append(integral.weights[start : start + len(lattice)].sum())
+    for lattice in lattices:
+        masses.append(weights[start : start + len(lattice)].sum())
         start += len(lattice)
     counts = rng.multinomial(number, np.array(masses) / np.sum(masses))
-    pairs = zip(integral.lattices, counts, strict=True)
+    pairs = zip(lattices, counts, strict=True)
     parts = [_from_one(lattice, int(n), rng) for lattice, n in pairs if n]
     return rng.permutation(np.concatenate(parts))
 
@@ -60,11 +64,19 @@ def _from_one(lattice: Lattice, number: int, rng: np.random.Generator) -> Array:
             ratio = np.exp(np.where(np.isnan(values), -np.inf, values)) / proposal
         return x, ratio
 
+    return accepted(proposed, number, rng)
+
+
+def accepted(
+    proposed: Callable[[int], tuple[Array, Array]], number: int, rng: np.random.Generator
+) -> Array:
+    """Return so many of proposed points, accepted by their ratios (von Neumann 1951)."""
     bound = _MARGIN * proposed(_PILOT)[1].max()
     while True:
         kept: list[Array] = []
         while sum(map(len, kept)) < number:
-            x, ratio = proposed(int(1.2 * bound * (number - sum(map(len, kept)))) + 10)
+            left = number - sum(map(len, kept))
+            x, ratio = proposed(min(int(1.2 * bound * left) + 10, _AT_ONCE))
             if ratio.max() > bound:
                 break
             kept.append(x[rng.random(len(x)) * bound < ratio])

@@ -16,6 +16,8 @@ from scipy.special import logsumexp
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.islands import Island, Search, shares, stretched, wider
 from bayesmodels.numerics.lattice import Function, Lattice, Unbounded, cubic, with_digits
+from bayesmodels.numerics.lattice_draws import draws
+from bayesmodels.numerics.lattice_law import Table, table
 from bayesmodels.numerics.tails import lacking
 
 _DEPTH, _DEEPER, _DEEPEST = 20.0, 4.0, 120.0  # of the floor, below the top
@@ -33,6 +35,7 @@ _WHILE = (3, 6.0)  # how many times: at least, and per step, as a coarse lattice
 _MUCH = 1e-3  # of a moment, which is unknown
 _MARGIN = 1.5  # of what is unknown, as it is extrapolated
 _CYCLE, _SHRINKS = 2, 0.5  # refinements, with which a step is halved, and what is isolated shrinks
+_HALVINGS = 6  # of steps, when parts of a lattice are looked at
 _POWER = 1.5  # an analytic function's error is squared each time; this is on the safe side
 
 
@@ -70,6 +73,19 @@ class Integral:
     mean_error: Array
     sd_error: Array
 
+    rung = "integrated"
+    error_kind = "at most"
+    errors_from = (
+        "How far off a number may be is worked out from how it changed with the last refinements "
+        "of the lattice, from what is beyond it, and from rounding."
+    )
+    precision = "Log evidence known to {:.1g}, means and standard deviations to {:.1g} sd"
+
+    @property
+    def how(self) -> str:
+        """How the function was integrated."""
+        return f"integrated on a lattice of {self.points:,} points"
+
     @property
     def points(self) -> int:
         """How many points there are."""
@@ -98,6 +114,43 @@ class Integral:
     def mass_outside(self) -> float:
         """About the share of the mass outside the lattice."""
         return float(self.weights[self.halo].sum()) * self.halo_ratio
+
+    @property
+    def modes(self) -> int:
+        """How many lattices there are."""
+        return len(self.lattices)
+
+    def table(self, coordinate: int) -> Table:
+        """Return the distribution function of a coordinate x."""
+        return table(self.lattices, self.weights, self.before, coordinate)
+
+    def draws(self, number: int, rng: np.random.Generator) -> Array:
+        """Return independent points x, (number, d)."""
+        return draws(self.lattices, self.weights, number, rng)
+
+    def sublattices(self, close: float) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return points of lattices that are a step finer than has to be; and which have to be.
+
+        Those are the coarsest on which the log integral is off by less than `close`.
+        """
+        if not self.lattices:
+            return np.zeros(1, dtype=int), np.ones(1, dtype=bool)
+        before = self._every(1)
+        for halving in reversed(range(1, _HALVINGS)):
+            step = 2**halving
+            coarse = self._every(step)
+            volumes = [_log_volume(lattice, step) for lattice in self.lattices]
+            each = np.repeat(volumes, [len(lattice) for lattice in self.lattices])
+            if abs(np.log((self.weights * np.exp(each))[coarse].sum())) < close:
+                before = self._every(step // 2)
+                break
+        fine = np.flatnonzero(before & (self.weights > 0))
+        return fine, coarse[fine]
+
+    def _every(self, step: int) -> NDArray[np.bool_]:
+        """Return which points are on the cubic lattices with some multiple of the step."""
+        on = [(lattice.places % (2 * step) == 0).all(-1) for lattice in self.lattices]
+        return np.concatenate(on)
 
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
         """Return the points x with the chosen numbers."""
@@ -382,6 +435,11 @@ def _unknown(lattices: list[Lattice], estimates: Array, least: Array | float) ->
         with np.errstate(over="ignore"):
             result += _MARGIN * np.exp(lattice.log_unknown(factors) - estimates[0])
     return result
+
+
+def _log_volume(lattice: Lattice, step: int) -> float:
+    """Return by how much more a point stands for on a coarser, cubic lattice."""
+    return float(np.log(step) * lattice.places.shape[1] + np.log(2) * lattice.centres)
 
 
 def _halo(lattices: Sequence[Lattice]) -> NDArray[np.bool_]:

@@ -24,7 +24,6 @@ from scipy.special import sici
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Lattice
-from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.law import Law, by_element, increasing_root
 
 _NODES, _MOST = 60, 2000
@@ -64,16 +63,19 @@ class Table:
         return float(increasing_root(off, low, high, (low + high) / 2))
 
 
-def table(integral: Integral, number: int) -> Table:
-    """Return the distribution function of a coordinate x, by its number."""
+def table(lattices: Sequence[Lattice], weights: Array, before: Array, number: int) -> Table:
+    """Return the distribution function of a coordinate x, by its number.
+
+    Given are the weights of all points, and those before the last refinement.
+    """
     every = np.concatenate(
-        [lattice.frame.points(lattice.coordinates)[0][:, number] for lattice in integral.lattices]
+        [lattice.frame.points(lattice.coordinates)[0][:, number] for lattice in lattices]
     )
-    x = np.sort(every[integral.weights > _NOTHING])
+    x = np.sort(every[weights > _NOTHING])
     new = np.unique(np.concatenate([np.linspace(x[0], x[-1], _NODES), x[:: len(x) // _NODES + 1]]))
     nodes, values, slopes = np.zeros(0), np.zeros(0), np.zeros(0)
     while len(new):
-        value, slope = _added(integral.lattices, integral.weights, number, new, fine=True)
+        value, slope = _added(lattices, weights, number, new, fine=True)
         off = np.abs(CubicHermiteSpline(nodes, values, slopes)(new) - value) if len(nodes) else 1.0
         order = np.argsort(np.concatenate([nodes, new]))
         nodes, values, slopes = (
@@ -84,9 +86,9 @@ def table(integral: Integral, number: int) -> Table:
         sides = rough[:-1] | rough[1:]
         new = (nodes[:-1] + nodes[1:])[sides] / 2 if len(nodes) < _MOST else new[:0]
         new = new[~np.isin(new, nodes)]
-    before, _ = _added(integral.lattices, integral.before, number, nodes, fine=False)
+    earlier, _ = _added(lattices, before, number, nodes, fine=False)
     below = CubicHermiteSpline(nodes, values, slopes)
-    return Table(nodes, below, float(np.abs(values - before).max()) + 2 * _BETWEEN)
+    return Table(nodes, below, float(np.abs(values - earlier).max()) + 2 * _BETWEEN)
 
 
 def _added(

@@ -17,9 +17,9 @@ from bayesmodels.belief import reading as belief_reading
 from bayesmodels.belief.protocol import Law
 from bayesmodels.errors import NotConjugate, PriorError
 from bayesmodels.input.parameters import asked, proportion, randomness
-from bayesmodels.numerics import Array, lattice_draws
+from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice_integral import Integral
-from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number, table
+from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number
 from bayesmodels.numerics.laws import MixtureLaw
 from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.batch_density import BatchDensity
@@ -61,7 +61,11 @@ class IntegratedPosterior:
     levels : dict of tuple
         Values of finite variables.
     points : int
-        Number of points of the lattice.
+        Number of points, of a lattice or weighted ones.
+    rung : str
+        ``"integrated"`` on a lattice, or ``"weighted"``.
+    error_kind, errors_from : str
+        What the errors are, ``"at most"`` or ``"standard error"``, and what they are taken from.
     seconds : float
         What it took.
     tolerance : float
@@ -89,7 +93,8 @@ class IntegratedPosterior:
         self.dims, self.coords = reading.dims_and_coords(model, self.shapes)
         self.levels: dict[str, tuple[Hashable, ...]] = {s.name: s.values for s in density.finite}
         self.levels |= part.levels if part else {}
-        self.points = result.points
+        self.points, self.rung = result.points, result.rung
+        self.error_kind, self.errors_from = result.error_kind, result.errors_from
 
     mean = belief_reading.mean
     var = belief_reading.var
@@ -142,8 +147,8 @@ class IntegratedPosterior:
     def errors(self) -> dict[str, Any]:
         """How far off the numbers may be: ``log_evidence``, ``mean`` and ``sd`` by variable.
 
-        From how they changed with the last refinements of the lattice, and what is beyond it. They
-        are in the units of the numbers themselves.
+        From how they changed with the last refinements of the lattice, and what is beyond it. Of
+        weighted points they are standard errors. They are in the units of the numbers themselves.
         """
         means, sds = {}, {}
         for name in self.dims:
@@ -202,7 +207,7 @@ class IntegratedPosterior:
 
         def curve() -> Curve:
             maps = self._density.maps(name, k - self._density.slices[name].start)
-            return Curve(table(result, maps.coordinate), maps.there, maps.back, maps.slope)
+            return Curve(result.table(maps.coordinate), maps.there, maps.back, maps.slope)
 
         return Number(moments, curve)
 
@@ -341,10 +346,7 @@ class IntegratedPosterior:
     def _drawn(self, number: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """Return draws of the remaining variables."""
         density = self._density
-        if density.size:
-            points = lattice_draws.draws(self._integral, number, rng)
-        else:
-            points = np.zeros((number, 0))
+        points = self._integral.draws(number, rng) if density.size else np.zeros((number, 0))
         parts = []
         pieces = 1 + number * len(density.levels) // _BATCH
         for piece in np.array_split(points, pieces):
@@ -400,17 +402,14 @@ class IntegratedPosterior:
             parts += [s.cut for s in self._density.finite if s.endless]
         names = self._on_lattice
         if names:
-            modes = len(self._integral.lattices)
+            modes = self._integral.modes
             parts.append(
                 f"{listed(names)} ({self._density.size} "
-                f"scalar{'s' if self._density.size > 1 else ''}) integrated on a lattice of "
-                f"{self.points:,} points" + (f" around {modes} modes" if modes > 1 else "")
+                f"scalar{'s' if self._density.size > 1 else ''}) {self._integral.how}"
+                + (f" around {modes} modes" if modes > 1 else "")
             )
         worst = float(np.nanmax([*self._integral.mean_error, *self._integral.sd_error, 0.0]))
-        parts.append(
-            f"Log evidence known to {self._integral.log_error:.1g}, means and standard deviations "
-            f"to {worst:.1g} sd"
-        )
+        parts.append(self._integral.precision.format(self._integral.log_error, worst))
         return ". ".join(parts) + "."
 
     def _repr_html_(self) -> str:
@@ -425,7 +424,7 @@ class IntegratedPosterior:
         if self._density.finite:
             parts.append(f"added up: {', '.join(self._added_up)}")
         if self._on_lattice:
-            parts.append(f"on a lattice: {', '.join(self._on_lattice)}; {self.points:,} points")
+            parts.append(f"{self.rung}: {', '.join(self._on_lattice)}; {self.points:,} points")
         return f"IntegratedPosterior({'; '.join(parts)})"
 
     @property

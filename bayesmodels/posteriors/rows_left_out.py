@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
-from numpy.typing import NDArray
 from pytensor import tensor
 from pytensor.graph.replace import graph_replace
 from scipy.special import logsumexp
@@ -23,7 +22,6 @@ from scipy.special import logsumexp
 from bayesmodels.errors import DataError
 from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.lattice import Lattice
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import Budget
@@ -37,7 +35,6 @@ from bayesmodels.posteriors.reading import labelled_axes
 pt: Any = tensor  # its functions have no types
 
 _CLOSE = 1e-6  # of the log evidence: a lattice that is fine enough
-_HALVINGS = 6
 _SOME = 0.3  # of each row that may be left out while it is seen what depends on what
 
 
@@ -61,7 +58,7 @@ def rows_left_out(
     density = BatchDensity(natural)
     for some in out.values():
         some.set_value(0 * some.get_value())
-    fine, coarse = _sublattices(result)
+    fine, coarse = result.sublattices(_CLOSE)
     points = result.points_at(fine)
     start = density(points)[0]
     log_volumes = np.log(result.weights[fine]) - start
@@ -111,34 +108,6 @@ def _with_indicators(model: pm.Model) -> tuple[pm.Model, dict[str, Any]]:
             result[rv.name] = changing(np.zeros(shape), f"{rv.name} left out")
             pm.Potential(f"without {rv.name}", -pt.sum(result[rv.name] * term))
     return copy, result
-
-
-def _sublattices(result: Integral) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return points of lattices that are a step finer than has to be; and which have to be."""
-    if not result.lattices:
-        return np.zeros(1, dtype=int), np.ones(1, dtype=bool)
-    before = _every(result, 1)
-    for halving in reversed(range(1, _HALVINGS)):
-        step = 2**halving
-        coarse = _every(result, step)
-        volumes = [_log_volume(lattice, step) for lattice in result.lattices]
-        each = np.repeat(volumes, [len(lattice) for lattice in result.lattices])
-        if abs(np.log((result.weights * np.exp(each))[coarse].sum())) < _CLOSE:
-            before = _every(result, step // 2)
-            break
-    fine = np.flatnonzero(before & (result.weights > 0))
-    return fine, coarse[fine]
-
-
-def _every(result: Integral, step: int) -> NDArray[np.bool_]:
-    """Return which points are on the cubic lattices with some multiple of the step."""
-    on = [(lattice.places % (2 * step) == 0).all(-1) for lattice in result.lattices]
-    return np.concatenate(on)
-
-
-def _log_volume(lattice: Lattice, step: int) -> float:
-    """Return by how much more a point stands for on a coarser, cubic lattice."""
-    return float(np.log(step) * lattice.places.shape[1] + np.log(2) * lattice.centres)
 
 
 def _label(model: pm.Model, name: str, at: tuple[int, ...]) -> str:

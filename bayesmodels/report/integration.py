@@ -40,12 +40,8 @@ def numbers(posterior: Integrated, prob: float = 0.89) -> Table:
     ends = [f"{100 * prob:g} %, {end}" for end in ("from", "to")]
     for name, head in zip(values.columns, [*moments, *ends], strict=True):
         result.append(Column("value", tuple(map(beside, values[name], spreads)), head))
-        result.append(Column("± at most", tuple(map(off, errors[name])), head))
-    note = (
-        "How far off a number may be is worked out from how it changed with the last refinements "
-        "of the lattice, from what is beyond it, and from rounding."
-    )
-    return cut(Table("Numbers and their errors", tuple(result), note))
+        result.append(Column(f"± {posterior.error_kind}", tuple(map(off, errors[name])), head))
+    return cut(Table("Numbers and their errors", tuple(result), posterior.errors_from))
 
 
 def off(error: float) -> str:
@@ -59,12 +55,12 @@ def evidence(posterior: Any, log_evidence: float | None) -> Pairs:
     if log_evidence is not None:
         known = [
             ("Log evidence", rounded(log_evidence, 9)),
-            ("It is off by at most", off(posterior.errors["log_evidence"])),
+            (f"± {posterior.error_kind}", off(posterior.errors["log_evidence"])),
         ]
     return [
         *known,
         ("Integrated in closed form", ", ".join(posterior.integrated) or "nothing"),
-        ("On a lattice", ", ".join(posterior.remaining) or "nothing"),
-        ("Points of the lattice", f"{posterior.points:,}"),
+        ("Integrated numerically", ", ".join(posterior.remaining) or "nothing"),
+        ("Points", f"{posterior.points:,}"),
         ("Tolerance asked for", powers(posterior.tolerance, 0)),
     ]

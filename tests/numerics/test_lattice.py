@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesmodels.numerics import lattice_draws
 from bayesmodels.numerics.lattice import Unbounded
 from bayesmodels.numerics.lattice_integral import NotSettled, OutOfTime, integral
-from bayesmodels.numerics.lattice_law import table
 
 TOLERANCE = 1e-6
 
@@ -269,7 +267,7 @@ def test_laws_of_single_numbers_are_those_of_scipy(name):
         "banana": [stats.norm.cdf],
     }[name]
     for number, cdf in enumerate(laws):
-        own = table(result, number)
+        own = result.table(number)
         x = np.quantile(own.nodes, np.linspace(0, 1, 57))
         off = np.abs(own.cdf(x) - cdf(x)).max()
         assert off <= 2 * own.error + 1e-8
@@ -282,9 +280,9 @@ def test_laws_of_single_numbers_are_those_of_scipy(name):
 def test_draws_have_the_law(name):
     d, f, _, _ = KNOWN[name]
     result = found(d, f)
-    x = lattice_draws.draws(result, 4000, np.random.default_rng(2))
+    x = result.draws(4000, np.random.default_rng(2))
     assert x.shape == (4000, d)
     for number in range(d):
-        own = table(result, number)
+        own = result.table(number)
         assert stats.kstest(x[:, number], own.cdf).pvalue > 1e-4
     assert abs(stats.spearmanr(x[:-1, 0], x[1:, 0]).statistic) < 4.5 / np.sqrt(4000)

@@ -130,7 +130,7 @@ def test_the_page_says_what_was_integrated_and_how_far_off_it_may_be():
         "Integrated and sampled posterior",
         "Integrated against sampled",
         "Integrated against visited",
-        "It is off by at most",
+        "± at most",
         "Integrated density over the draws",
         "Integrated in closed form",
         "was integrated numerically with bayesmodels",
