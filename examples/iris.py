@@ -19,7 +19,7 @@ priors = {
     "shared": bm.GaussianDiscriminant(classes, matrix, covariance="shared"),
     "diagonal": bm.GaussianDiscriminant(classes, variances, covariance="diagonal"),
 }
-print(bm.compare_evidence(priors, data).round(2))
+print(bm.compare_evidence(priors, data).iloc[:, :3].round(2))
 
 flower = [[6.0, 2.5, 4.9, 1.6]]
 for name, prior in priors.items():

@@ -66,6 +66,8 @@ class IntegratedPosterior:
         ``"integrated"`` on a lattice, or ``"weighted"``.
     error_kind, errors_from : str
         What the errors are, ``"at most"`` or ``"standard error"``, and what they are taken from.
+    log_evidence_error : float
+        The error of the log evidence, as in `errors`.
     seconds : float
         What it took.
     tolerance : float
@@ -84,7 +86,7 @@ class IntegratedPosterior:
     ) -> None:
         self.model, self.tolerance, self.seconds = model, tolerance, seconds
         self._held, self._density, self._integral, self._part = held, density, result, part
-        self.log_integral = result.log_total
+        self.log_integral, self.log_evidence_error = result.log_total, result.log_error
         self.integrated = part.integrated if part else ()
         order = [rv.name for rv in model.free_RVs]
         self.remaining = tuple(name for name in order if name not in self.integrated)

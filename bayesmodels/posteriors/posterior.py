@@ -58,14 +58,20 @@ class ExactPosterior:
         Labels along every axis.
     levels : dict of tuple
         Values of finite variables.
+    rung : str
+        ``"closed form"``.
+    log_evidence_error : float
+        What rounding may do to the log evidence.
     """
+
+    rung = "closed form"
 
     def __init__(
         self, model: pm.Model, solution: Solution, verification: Verification, audited: Audit
     ) -> None:
         self.model, self.verification = model, verification
         self._solution, self._audit = solution, audited
-        self.log_integral = verification.log_evidence
+        self.log_integral, self.log_evidence_error = verification.log_evidence, verification.bound
         field = solution.field
         self._order = [rv.name for rv in model.free_RVs]
         self._supports = {s.name: s for s in (*field.continuous, *field.finite)}

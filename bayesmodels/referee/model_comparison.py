@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from bayesmodels.belief.protocol import Belief, Conjugate
-from bayesmodels.errors import DataError
+from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.input.parameters import randomness
+from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,12 +23,13 @@ def compare_evidence(
     models: Mapping[str, Belief | tuple[Belief, Any] | Any],
     data: Any = None,
     *,
+    prior_odds: Mapping[str, float] | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> pd.DataFrame:
     r"""Return log evidences and Bayes factors of models for the same data, the best model first.
 
     .. math:: \mathrm{BF}_{k} = p(x \mid M_k) / \max_j p(x \mid M_j), \qquad
-        P(M_k \mid x) = p(x \mid M_k) / \textstyle\sum_j p(x \mid M_j)
+        P(M_k \mid x) = P(M_k) \, p(x \mid M_k) / \textstyle\sum_j P(M_j) \, p(x \mid M_j)
 
     Parameters
     ----------
@@ -35,26 +39,35 @@ def compare_evidence(
         model, or a posterior of `exact` or `integrate`. All must describe the same observations.
     data : rows or statistic, optional
         Data of the priors that stand alone.
+    prior_odds : mapping, optional
+        From each name to how probable the model is beforehand, as odds: only ratios matter. All are
+        equally probable if not given.
     rng : numpy.random.Generator or int, optional
         Source of randomness with which PyMC models are solved, or a seed; fresh if not given.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``log_evidence``, ``log_bayes_factor`` (against the best, so never positive) and
-        ``probability`` (of the model among these, each as probable as the others beforehand).
+        Columns ``log_evidence``, ``log_bayes_factor`` (against the best, so never positive),
+        ``probability`` (of the model among these), ``prior_probability``, from which the latter
+        was worked out, and ``log_evidence_error``, ``log_bayes_factor_error`` and
+        ``probability_error``: how far off the first three may be. ``attrs["rung"]`` says how each
+        evidence is known. Beliefs have no error but rounding, which counts as none; what is in
+        closed form or integrated is off by at most its error; that of weighted points is a standard
+        error. Of numbers from several models, standard errors are added by their squares.
 
     Raises
     ------
     DataError
-        If there is no model, one is of another kind, a prior stands alone and no data are given, or
+        If there is no model, one is of another kind, a prior stands alone and no data are given,
+        `prior_odds` are not positive or have other names than the models, or
         models have other observations: another number of rows, another target, other features of a
         model that explains them, or counts added up in another way, whose coefficients don't
         cancel.
     PriorError
         If a prior is improper: its evidence has an arbitrary factor.
     NotConjugate
-        If a PyMC model can be integrated neither in closed form nor on lattices.
+        If a PyMC model has neither a closed form nor an integral; `reason` names it.
 
     References
     ----------
@@ -66,7 +79,8 @@ def compare_evidence(
 
     >>> import bayesmodels as bm
     >>> coin = {"nearly fair": bm.BetaBernoulli(50, 50), "anything": bm.BetaBernoulli(1, 1)}
-    >>> compare_evidence(coin, bm.BinomialCounts(55, 100)).round(2)
+    >>> table = compare_evidence(coin, bm.BinomialCounts(55, 100))
+    >>> table[["log_evidence", "log_bayes_factor", "probability"]].round(2)
                  log_evidence  log_bayes_factor  probability
     nearly fair         -3.12              0.00         0.82
     anything            -4.62             -1.49         0.18
@@ -80,24 +94,67 @@ def compare_evidence(
         )
     if not models:
         raise DataError("models: must hold at least one model; got none.")
-    rng = randomness(rng)
-    logs: dict[str, float] = {}
+    rng, prior = randomness(rng), _prior(models, prior_odds)
+    found: dict[str, _Evidence] = {}
     known: dict[str, tuple[str, float]] = {}
     for name, model in models.items():
-        logs[name], seen = _evidence(name, model, data, rng)
-        _same_observations(known, name, seen)
-        known = {what: (name, value) for what, value in seen.items()} | known
-    table = pd.DataFrame({"log_evidence": logs}).sort_values("log_evidence", ascending=False)
-    table["log_bayes_factor"] = table["log_evidence"] - table["log_evidence"].max()
-    weight = np.exp(table["log_bayes_factor"])
-    table["probability"] = weight / weight.sum()
+        found[name] = _evidence(name, model, data, rng)
+        _same_observations(known, name, found[name].seen)
+        known = {what: (name, value) for what, value in found[name].seen.items()} | known
+    order = sorted(found, key=lambda name: -found[name].log)
+    log, error = np.array([(found[name].log, found[name].error) for name in order]).T
+    log_posterior = log + np.log([prior[name] for name in order])
+    probability = np.exp(log_posterior - logsumexp(log_posterior))
+    one = np.eye(len(order))
+    by_chance = np.array([found[name].rung == "weighted" for name in order])
+    table = pd.DataFrame(
+        {
+            "log_evidence": log,
+            "log_bayes_factor": log - log[0],
+            "probability": probability,
+            "prior_probability": [prior[name] for name in order],
+            "log_evidence_error": error,
+            "log_bayes_factor_error": _carried(one - one[0], error, by_chance),
+            "probability_error": _carried(
+                probability[:, None] * (one - probability), error, by_chance
+            ),
+        },
+        index=order,
+    )
+    table.attrs["rung"] = {name: found[name].rung for name in order}
     return table
 
 
-def _evidence(
-    name: str, model: Any, data: Any, rng: np.random.Generator
-) -> tuple[float, dict[str, float]]:
-    """Return a model's log evidence, and what is known of its data."""
+class _Evidence(NamedTuple):
+    """A log evidence, how it is known, how far off it may be, and what is known of its data."""
+
+    log: float
+    rung: str
+    error: float
+    seen: dict[str, float]
+
+
+def _prior(models: Mapping[str, Any], odds: Mapping[str, float] | None) -> dict[str, float]:
+    """Return how probable each model is beforehand."""
+    odds = dict.fromkeys(models, 1.0) if odds is None else odds
+    numbers: list[Any] = list(odds.values()) if isinstance(odds, Mapping) else []
+    right = all(isinstance(x, int | float | np.number) and 0 < x < np.inf for x in numbers)
+    if not right or set(odds) != set(models):
+        raise DataError(
+            f"prior_odds: must be a mapping from each of {list(models)} to a positive number; got "
+            f"{odds!r}."
+        )
+    return {name: float(odds[name] / sum(numbers)) for name in models}
+
+
+def _carried(slopes: Array, errors: Array, by_chance: NDArray[np.bool_]) -> Array:
+    """Return errors of numbers that have such slopes, one a row, by the log evidences."""
+    parts = np.abs(slopes) * errors
+    return parts[:, ~by_chance].sum(1) + np.hypot.reduce(parts[:, by_chance], 1, initial=0.0)
+
+
+def _evidence(name: str, model: Any, data: Any, rng: np.random.Generator) -> _Evidence:
+    """Return what is known of a model's log evidence."""
     prior, rows = model if isinstance(model, tuple) and len(model) == 2 else (model, data)  # noqa: PLR2004
     if isinstance(prior, Conjugate) and not isinstance(prior, type):
         if rows is None:
@@ -105,14 +162,20 @@ def _evidence(
                 f"data: model {name!r} has none; give data, or a pair (prior, data) for it."
             )
         statistic = prior.statistic(rows)
-        return float(np.sum(prior.log_evidence(statistic))), statistic.seen()
-    posterior = _posterior(model, rng)
+        return _Evidence(
+            float(np.sum(prior.log_evidence(statistic))), "closed form", 0.0, statistic.seen()
+        )
+    try:
+        posterior = _posterior(model, rng)
+    except NotConjugate as no:
+        raise type(no)(f"models: {name!r} has no evidence: {no.reason}", no.hint) from no
     if not hasattr(type(posterior), "log_evidence"):
         raise DataError(
             f"models: {name!r} must be a prior, a pair (prior, data), a PyMC model, or what "
             f"bm.exact or bm.integrate made of one; got {_kind(model)}."
         )
-    return float(posterior.log_evidence), _observed(posterior.model)
+    log, error = float(posterior.log_evidence), posterior.log_evidence_error
+    return _Evidence(log, posterior.rung, error, _observed(posterior.model))
 
 
 def _posterior(model: Any, rng: np.random.Generator) -> Any:

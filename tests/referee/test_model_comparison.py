@@ -73,6 +73,64 @@ def test_what_has_no_closed_form_is_integrated(models):
     found = bm.integrate(models["two"], rng=1)
     table = bm.compare_evidence({"model": models["two"], "posterior": found}, rng=2)
     assert table.log_evidence["model"] == pytest.approx(found.log_evidence, abs=1e-5)
+    assert table.attrs["rung"] == dict.fromkeys(table.index, "integrated")
+    errors = table.log_evidence_error
+    assert errors["posterior"] == found.errors["log_evidence"] > 0
+    # The better one has no error against itself; probabilities of a half move by a quarter of each.
+    assert table.log_bayes_factor_error.tolist() == pytest.approx([0, errors.sum()])
+    assert table.probability_error.tolist() == pytest.approx([errors.sum() / 4] * 2, rel=1e-4)
+
+
+def test_prior_odds_are_said_and_used(models):
+    both = {name: models[name] for name in ("free", "null")}
+    equal = bm.compare_evidence(both, rng=1)
+    assert equal.prior_probability.tolist() == [0.5, 0.5]
+    table = bm.compare_evidence(both, prior_odds={"null": 6, "free": 2}, rng=1)
+    assert table.prior_probability.to_dict() == {"free": 0.25, "null": 0.75}
+    odds = table.probability["free"] / table.probability["null"]
+    assert odds == pytest.approx(np.exp(-table.log_bayes_factor["null"]) / 3)
+    np.testing.assert_array_equal(table.log_bayes_factor, equal.log_bayes_factor)
+
+
+def test_beliefs_and_models_of_the_same_rows_stand_side_by_side():
+    rows = np.array([1, 0, 1, 1])
+    belief = bm.BetaBernoulli(1, 1)
+    with pm.Model() as model:
+        pm.Bernoulli("y", pm.Beta("theta", 1, 1), observed=rows)
+    table = bm.compare_evidence({"belief": (belief, rows), "model": model}, rng=1)
+    assert table.log_evidence.tolist() == pytest.approx([np.log(1 / 20)] * 2, abs=1e-12)
+    assert table.log_evidence_error["belief"] == 0 < table.log_evidence_error["model"] < 1e-12
+
+
+def test_errors_by_chance_add_up_by_their_squares(models):
+    """As a posterior has it of which points were weighted."""
+
+    def known(log, rung, error):
+        posterior = bm.exact(models["null"])
+        posterior.log_integral, posterior.log_evidence_error = log, error
+        posterior.rung = rung
+        return posterior
+
+    table = bm.compare_evidence(
+        {
+            "a": known(-3.0, "weighted", 0.03),
+            "b": known(-3.0, "weighted", 0.04),
+            "c": known(-3.0, "integrated", 0.01),
+        }
+    )
+    assert table.log_bayes_factor_error.tolist() == pytest.approx([0, 0.05, 0.04])
+    by_chance = [np.hypot(2 * 0.03, 0.04), np.hypot(0.03, 2 * 0.04), np.hypot(0.03, 0.04)]
+    wanted = np.add(by_chance, [0.01, 0.01, 0.02]) / 9
+    assert table.probability_error.tolist() == pytest.approx(wanted)
+
+
+def test_a_model_without_an_evidence_is_named(models):
+    with pm.Model() as batch:
+        pm.Normal("y", pm.Normal("mu"), 1, observed=pm.Minibatch(Y, batch_size=2), total_size=3)
+    with pytest.raises(
+        bm.NotConjugate, match=r"^models: 'batch' has no evidence: .*of y is itself"
+    ):
+        bm.compare_evidence({"null": models["null"], "batch": batch}, rng=1)
 
 
 def test_pymc_models_of_other_data_are_refused(models):
@@ -95,6 +153,12 @@ def test_pymc_models_of_other_data_are_refused(models):
 def test_other_kinds_are_refused(given, said):
     with pytest.raises(bm.DataError, match=said):
         bm.compare_evidence(given, [1, 0])
+
+
+@pytest.mark.parametrize("odds", [{"a": 1}, {"a": 1, "b": 0}, {"a": 1, "c": 1}, [1, 1], {}])
+def test_prior_odds_are_positive_numbers_for_all_models(odds):
+    with pytest.raises(bm.DataError, match="prior_odds: must be a mapping from each of"):
+        bm.compare_evidence({"a": COIN, "b": COIN}, [1, 0], prior_odds=odds)
 
 
 COIN = bm.BetaBernoulli(1, 1)
