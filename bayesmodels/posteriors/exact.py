@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from functools import partial as partial_of
 from typing import Literal, overload
 
 import numpy as np
@@ -151,7 +152,8 @@ def exact(
         search = Search(model, budget)
         solution = search.proposed(rng)
         result = search.audit
-        return ExactPosterior(model, solution, verify(solution, result, rng), result)
+        again = partial_of(exact, seconds=seconds)
+        return ExactPosterior(model, solution, verify(solution, result, rng), result, again)
 
 
 class Search:

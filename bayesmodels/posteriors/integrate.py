@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -134,7 +135,8 @@ def integrate(
         )
     result = result.less_sure(off)
     took = time.perf_counter() - begun
-    return IntegratedPosterior(model, held, density, result, part, tolerance, took)
+    again = partial(integrate, tolerance=tolerance, most=most, seconds=seconds)
+    return IntegratedPosterior(model, held, density, result, part, tolerance, took, again)
 
 
 class Integrand(NamedTuple):

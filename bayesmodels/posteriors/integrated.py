@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from bayesmodels.posteriors.conditional import batched
 from bayesmodels.posteriors.density import add, named_terms, plain
 from bayesmodels.posteriors.deterministic_laws import DRAWS, Known, known
 from bayesmodels.posteriors.elementwise import Certain
+from bayesmodels.posteriors.more_rows import held_data, log_evidence_given_before, update
 from bayesmodels.posteriors.partial import PartialPosterior
 from bayesmodels.posteriors.rows_left_out import rows_left_out
 from bayesmodels.posteriors.support import listed, within
@@ -66,6 +67,8 @@ class IntegratedPosterior:
         ``"integrated"`` on a lattice, or ``"weighted"``.
     error_kind, errors_from : str
         What the errors are, ``"at most"`` or ``"standard error"``, and what they are taken from.
+    before : tuple of float or None
+        The log evidence before the last `update`, and its error.
     log_evidence_error : float
         The error of the log evidence, as in `errors`.
     seconds : float
@@ -83,7 +86,10 @@ class IntegratedPosterior:
         part: PartialPosterior | None,
         tolerance: float,
         seconds: float,
+        again: Callable[..., IntegratedPosterior] | None = None,
     ) -> None:
+        self.again, self.data = again, held_data(model)
+        self.before: tuple[float, float] | None = None
         self.model, self.tolerance, self.seconds = model, tolerance, seconds
         self._held, self._density, self._integral, self._part = held, density, result, part
         self.log_integral, self.log_evidence_error = result.log_total, result.log_error
@@ -101,6 +107,8 @@ class IntegratedPosterior:
     mean = belief_reading.mean
     var = belief_reading.var
     log_evidence = property(reading.log_evidence)
+    log_evidence_given_before = property(log_evidence_given_before)
+    update = update
     summary = reading.summary
     log_density = reading.log_density
     to_datatree = reading.to_datatree

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from bayesmodels.posteriors.families import (
     Independent,
     ScaledGaussian,
 )
+from bayesmodels.posteriors.more_rows import held_data, log_evidence_given_before, update
 from bayesmodels.posteriors.normal_matrix import NormalMatrix
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import listed
@@ -60,6 +61,8 @@ class ExactPosterior:
         Values of finite variables.
     rung : str
         ``"closed form"``.
+    before : tuple of float or None
+        The log evidence before the last `update`, and its error.
     log_evidence_error : float
         What rounding may do to the log evidence.
     """
@@ -67,9 +70,16 @@ class ExactPosterior:
     rung = "closed form"
 
     def __init__(
-        self, model: pm.Model, solution: Solution, verification: Verification, audited: Audit
+        self,
+        model: pm.Model,
+        solution: Solution,
+        verification: Verification,
+        audited: Audit,
+        again: Callable[..., ExactPosterior],
     ) -> None:
-        self.model, self.verification = model, verification
+        self.model, self.verification, self.again = model, verification, again
+        self.data = held_data(model)
+        self.before: tuple[float, float] | None = None
         self._solution, self._audit = solution, audited
         self.log_integral, self.log_evidence_error = verification.log_evidence, verification.bound
         field = solution.field
@@ -86,6 +96,8 @@ class ExactPosterior:
     interval = belief_reading.interval
     verified = property(reading.verified)
     log_evidence = property(reading.log_evidence)
+    log_evidence_given_before = property(log_evidence_given_before)
+    update = update
     summary = reading.summary
     log_density = reading.log_density
     to_datatree = reading.to_datatree
