@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -41,6 +41,10 @@ _POWER = 1.5  # an analytic function's error is squared each time; this is on th
 
 SPEED = 3e7
 """Numbers counted as one second of work, the same on every machine."""
+
+
+Told = Callable[[int, float], None]
+"""What is told on the way: points so far, and the effective share of weighted ones, or NaN."""
 
 
 class NotSettled(Exception):  # noqa: N818 - said in other words to the user
@@ -166,12 +170,13 @@ def integral(
     rng: np.random.Generator,
     least: Array | float = 0.0,
     cost: int = 1,
+    told: Told | None = None,
 ) -> Integral:
     """Integrate a function until its log integral, means and deviations have settled.
 
     Mass is looked for near `starts` (n, d), of which the first one is a middle. Units of numbers
     are not smaller than `least`. A point costs so many numbers: the clock ends the search, and
-    chooses nothing.
+    chooses nothing. How many points there were so far is `told`.
 
     Raises
     ------
@@ -186,6 +191,7 @@ def integral(
     end = time.process_time() + seconds
     if not starts.shape[1]:
         return _point(f)
+    f = f if told is None else _counted(f, told)
     islands = _islands(_within(f, end), starts, rng)
     lattices = _first(f, islands)
     history: list[Array] = []
@@ -231,6 +237,20 @@ def _point(f: Function) -> Integral:
         raise NotSettled("no point was found at which the density is positive")
     one, zero = np.ones(1), np.zeros(numbers.shape[1])
     return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero, zero)
+
+
+def _counted(f: Function, told: Told) -> Function:
+    """Return the function; after each evaluation the number of points is told."""
+    number = 0
+
+    def counted(x: Array) -> tuple[Array, Array]:
+        nonlocal number
+        result = f(x)
+        number += len(x)
+        told(number, math.nan)
+        return result
+
+    return counted
 
 
 def _within(f: Function, end: float) -> Function:

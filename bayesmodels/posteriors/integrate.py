@@ -15,7 +15,7 @@ from bayesmodels.errors import DataError, NotConjugate, NumericsWarning
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Unbounded
-from bayesmodels.numerics.lattice_integral import Integral, NotSettled, OutOfTime, integral
+from bayesmodels.numerics.lattice_integral import Integral, NotSettled, OutOfTime, Told, integral
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS, Budget, NotInTime
 from bayesmodels.posteriors.conditional import Conditionals
@@ -23,6 +23,7 @@ from bayesmodels.posteriors.density import frozen
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
+from bayesmodels.posteriors.progress import bar
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.support.finite import added_up_far_enough
 
@@ -39,6 +40,7 @@ def integrate(
     tolerance: float = 1e-6,
     most: int = MOST,
     seconds: float = SECONDS,
+    progress: bool = False,
     rng: np.random.Generator | int | None = None,
 ) -> IntegratedPosterior:
     r"""Find the posterior of a PyMC model without a sampler, each number with its error.
@@ -65,6 +67,9 @@ def integrate(
         Number of scalars that may remain.
     seconds : float, default 50
         How long the search for the block may compute, and the integration.
+    progress : bool, default False
+        Show a bar on standard error, in a terminal or a notebook: points so far, and how many of
+        the `seconds` may be left.
     rng : numpy.random.Generator or int, optional
         Source of starting points, or a seed; fresh if not given.
 
@@ -120,9 +125,10 @@ def integrate(
     most, rng = count(most, "most", 0), randomness(rng)
     begun = time.perf_counter()
     held = frozen(model)  # the posterior of these data, whatever the model's will be later
-    job = integrand(block(held, seconds, rng), most, rng)
+    with bar(seconds, show=progress) as told:
+        job = integrand(block(held, seconds, rng), most, rng)
+        result = settled(job, tolerance, seconds, rng, told=told)
     part, density = job.part, job.density
-    result = settled(job, tolerance, seconds, rng)
     heaviest = result.points_at(np.argsort(-result.weights)[:_HEAVIEST])
     _far_enough(job, result, heaviest)
     off = max(_rounding(density, point) for point in heaviest)
@@ -166,6 +172,7 @@ def settled(
     rng: np.random.Generator,
     *,
     moments: bool = True,
+    told: Told | None = None,
 ) -> Integral:
     """Integrate with the data that are held; for draws, no `moments` need to settle, nor exist."""
     density = job.density
@@ -175,7 +182,7 @@ def settled(
 
     f, least = (density, density.least) if moments else (mass, np.zeros(0))
     try:
-        return integral(f, job.starts, tolerance, seconds, rng, least, density.cost)
+        return integral(f, job.starts, tolerance, seconds, rng, least, density.cost, told)
     except NotSettled as error:
         if job.part is None and not np.isfinite(density(job.starts)[0]).any():
             raise density.nowhere() from error
