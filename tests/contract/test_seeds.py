@@ -66,6 +66,12 @@ def drawn(rng, verb="sample"):
     return getattr(bm.exact(declared(), rng=1), verb)(5, rng=rng)
 
 
+def updated(rng, solve):
+    with pm.Model() as model:
+        pm.Bernoulli("x", pm.Beta("theta", 2, 2), observed=pm.Data("data", BITS))
+    return solve(model, rng=1).update({"data": BITS}, rng=rng).explain()
+
+
 def found(rng):
     return bm.check_identity(declared(), HEADS, COIN, COIN.log_evidence(BITS), rng=rng)
 
@@ -139,6 +145,8 @@ COMPILES = {
     "ExactPosterior.predictive": partial(drawn, verb="predictive"),
     "ExactPosterior.sample": drawn,
     "ExactPosterior.to_datatree": partial(drawn, verb="to_datatree"),
+    "ExactPosterior.update": partial(updated, solve=bm.exact),
+    "IntegratedPosterior.update": partial(updated, solve=bm.integrate),
     "IntegratedPosterior.leave_one_out": partial(integrated, verb="leave_one_out"),
     "IntegratedPosterior.predictive": partial(integrated, verb="predictive"),
     "IntegratedPosterior.sample": partial(integrated, verb="sample"),
