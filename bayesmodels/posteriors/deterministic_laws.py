@@ -34,7 +34,7 @@ DRAWS = 20_000
 _MOST, _MORE = 1000, 20  # elements that something may be linear in; rows beside theirs
 _RELIABLE = 0.7  # largest k-hat
 _OFF = 1e-9  # of the spread: what is linear may be off by
-_ALL_DRAWN = f"from {DRAWS:,} exact draws"
+ALL_DRAWN = f"from {DRAWS:,} exact draws"
 ENDS_DRAWN = f"interval from {DRAWS:,} exact draws"
 """What is said of numbers that are read off draws, and where mean and deviation are not."""
 
@@ -62,22 +62,24 @@ def known(
     With the elements `x` of the same draws, one a row, and the `factors` that are their laws, by
     these where there is a linear function.
     """
+    values = _values(model, draws)
+    return {name: of_draws(value, prob, x, factors) for name, value in values.items()}
+
+
+def of_draws(
+    value: Array, prob: float, x: Array | None = None, factors: Sequence[Factor] = ()
+) -> Known:
+    """Return what is known of an array, from draws of it along a first axis, and as in `known`."""
     tail = (1 - prob) / 2
-    result = {}
-    for name, value in _values(model, draws).items():
-        flat = value.reshape(len(value), -1)
-        size = flat.shape[1]
-        low, high = np.quantile(flat, [tail, 1 - tail], axis=0)
-        moments = Known(
-            flat.mean(0), flat.std(0), low, high, np.full(size, _ALL_DRAWN, dtype=object)
-        )
-        if x is not None and size:
-            _by_laws(moments, flat, x, factors, tail)
-        for k in np.flatnonzero(moments.notes == _ALL_DRAWN):
-            _without_heavy_tails(moments, int(k), flat[:, k])
-        shape = value.shape[1:]
-        result[name] = Known(*(part.reshape(shape) for part in vars(moments).values()))
-    return result
+    flat = value.reshape(len(value), -1)
+    size = flat.shape[1]
+    low, high = np.quantile(flat, [tail, 1 - tail], axis=0)
+    moments = Known(flat.mean(0), flat.std(0), low, high, np.full(size, ALL_DRAWN, dtype=object))
+    if x is not None and size:
+        _by_laws(moments, flat, x, factors, tail)
+    for k in np.flatnonzero(moments.notes == ALL_DRAWN):
+        _without_heavy_tails(moments, int(k), flat[:, k])
+    return Known(*(part.reshape(value.shape[1:]) for part in vars(moments).values()))
 
 
 def _values(model: pm.Model, draws: dict[str, Any]) -> dict[str, Array]:
@@ -161,7 +163,7 @@ def _without_heavy_tails(moments: Known, k: int, y: Array) -> None:
         for power, x in ((1, moments.mean[k]), (2, moments.sd[k]))
     )
     if gone := missing(mean, sd):
-        _write(moments, k, (mean, sd, moments.low[k], moments.high[k], f"{_ALL_DRAWN}; {gone}"))
+        _write(moments, k, (mean, sd, moments.low[k], moments.high[k], f"{ALL_DRAWN}; {gone}"))
 
 
 def _write(moments: Known, k: int, numbers: tuple[Any, ...]) -> None:

@@ -26,6 +26,7 @@ from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.progress import bar
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.support.finite import added_up_far_enough
+from bayesmodels.posteriors.unseen import unseen, without
 
 MOST = 4
 _DRAWN = 150  # from the prior, for each dimension, to look for modes
@@ -125,8 +126,9 @@ def integrate(
     most, rng = count(most, "most", 0), randomness(rng)
     begun = time.perf_counter()
     held = frozen(model)  # the posterior of these data, whatever the model's will be later
+    forward = unseen(held)
     with bar(seconds, show=progress) as told:
-        job = integrand(block(held, seconds, rng), most, rng)
+        job = integrand(block(without(held, forward), seconds, rng), most, rng)
         result = settled(job, tolerance, seconds, rng, told=told)
     part, density = job.part, job.density
     heaviest = result.points_at(np.argsort(-result.weights)[:_HEAVIEST])
@@ -142,7 +144,7 @@ def integrate(
     result = result.less_sure(off)
     took = time.perf_counter() - begun
     again = partial(integrate, tolerance=tolerance, most=most, seconds=seconds)
-    return IntegratedPosterior(model, held, density, result, part, tolerance, took, again)
+    return IntegratedPosterior(model, held, density, result, part, tolerance, took, again, forward)
 
 
 class Integrand(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pymc as pm
@@ -26,12 +26,14 @@ from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
 from bayesmodels.posteriors.conditional import batched
 from bayesmodels.posteriors.density import add, named_terms, plain
-from bayesmodels.posteriors.deterministic_laws import DRAWS, Known, known
+from bayesmodels.posteriors.deterministic_laws import DRAWS, Known, known, of_draws
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.more_rows import held_data, log_evidence_given_before, update
+from bayesmodels.posteriors.new_data import Forward
 from bayesmodels.posteriors.partial import PartialPosterior
 from bayesmodels.posteriors.rows_left_out import rows_left_out
-from bayesmodels.posteriors.support import listed, within
+from bayesmodels.posteriors.support import listed, shaped, within
+from bayesmodels.posteriors.unseen import without
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 _LIGHT = 0.1  # of the points: the lightest ones
 _BATCH = 2**22  # densities of configurations that draws are chosen by at once
 _NOTHING = 1e-12  # of the mass: what is left out of mixtures
+_SURE = 3.0  # standard errors that what is read off draws may be off
 _AGAIN = 20  # times that draws are made which rounding leaves nothing of
 
 
@@ -55,6 +58,9 @@ class IntegratedPosterior:
         The model.
     integrated, remaining : tuple of str
         Names of the variables in the conjugate block, and of those integrated on the lattice.
+    forward : tuple of str
+        Those that nothing depends on, such as missing data: drawn from their own laws given the
+        rest. What is known of them is read off draws.
     dims : dict of tuple of str
         Names of each variable's axes.
     coords : dict of tuple
@@ -87,17 +93,17 @@ class IntegratedPosterior:
         tolerance: float,
         seconds: float,
         again: Callable[..., IntegratedPosterior] | None = None,
+        forward: Sequence[str] = (),
     ) -> None:
         self.again, self.data = again, held_data(model)
         self.before: tuple[float, float] | None = None
         self.model, self.tolerance, self.seconds = model, tolerance, seconds
         self._held, self._density, self._integral, self._part = held, density, result, part
         self.log_integral, self.log_evidence_error = result.log_total, result.log_error
-        self.integrated = part.integrated if part else ()
-        order = [rv.name for rv in model.free_RVs]
-        self.remaining = tuple(name for name in order if name not in self.integrated)
-        shapes = density.shapes | (part.shapes if part else {})
-        self.shapes = {name: shapes[name] for name in order}
+        self.integrated, self.forward = part.integrated if part else (), tuple(forward)
+        self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
+        known = {*self.integrated, *self.forward}
+        self.remaining = tuple(name for name in self.shapes if name not in known)
         self.dims, self.coords = reading.dims_and_coords(model, self.shapes)
         self.levels: dict[str, tuple[Hashable, ...]] = {s.name: s.values for s in density.finite}
         self.levels |= part.levels if part else {}
@@ -136,7 +142,7 @@ class IntegratedPosterior:
     @cached_property
     def drawn(self) -> tuple[str, ...]:
         """Variables whose elements depend on several coordinates, so that there are no laws."""
-        result = []
+        result = list(self.forward)
         for name in self._on_lattice:
             try:
                 self._density.maps(name, 0)
@@ -154,6 +160,11 @@ class IntegratedPosterior:
         return known(self.model, self._draws, prob)
 
     @cached_property
+    def _forward(self) -> dict[str, Known]:
+        """What is known of variables that are drawn from their own laws."""
+        return {name: of_draws(self._draws[name], 0.5) for name in self.forward}
+
+    @cached_property
     def errors(self) -> dict[str, Any]:
         """How far off the numbers may be: ``log_evidence``, ``mean`` and ``sd`` by variable.
 
@@ -164,6 +175,11 @@ class IntegratedPosterior:
         for name in self.dims:
             if name in self.integrated:
                 means[name], sds[name] = self._errors_of_block(name)
+                continue
+            if name in self.forward:
+                sd = self._forward[name].sd
+                means[name] = _SURE * sd / np.sqrt(DRAWS)
+                sds[name] = _SURE * sd * np.sqrt((self._laws[name].stats("k") + 2) / (4 * DRAWS))
                 continue
             at, shape = self._density.slices[name], self._shape(name)
             unit = self._integral.unit[at]
@@ -201,6 +217,11 @@ class IntegratedPosterior:
                 continue
             numbers = [self._number(name, k) for k in range(at.start, at.stop)]
             result[name] = LatticeLaw(shape, numbers)
+        for name, moments in self._forward.items():
+            gaps = (self._draws[name] - moments.mean) / np.where(moments.sd > 0, moments.sd, 1.0)
+            parts = (np.ravel(x) for x in (moments.mean, moments.sd, (gaps**4).mean(0) - 3.0))
+            numbers = [Number(each, partial(_no_law, name)) for each in zip(*parts, strict=True)]
+            result[name] = LatticeLaw(self.shapes[name], numbers)
         if self._part:
             weights, _, laws = self._mixtures
             for name, law in laws.items():
@@ -308,7 +329,7 @@ class IntegratedPosterior:
     def _off_in_draws(self, name: str, prob: float) -> tuple[Array, Array]:
         """Return three standard errors of interval ends that are read off draws."""
         tail = (1 - prob) / 2
-        wide = 3 * np.sqrt(tail * (1 - tail) / DRAWS)
+        wide = _SURE * np.sqrt(tail * (1 - tail) / DRAWS)
         low, high = max(tail - wide, 0.0), min(tail + wide, 1.0)
         ends = np.quantile(self._draws[name], [low, high, 1 - high, 1 - low], axis=0)
         return ends[1] - ends[0], ends[3] - ends[2]
@@ -351,6 +372,13 @@ class IntegratedPosterior:
                 for name, x in rest.items():
                     x[~known] = fresh[name]
         both = rest | values
+        if self.forward:
+            run = Forward(self._held, self.forward, list(both))
+            rows = [run(rng, {name: x[i] for name, x in both.items()}) for i in range(draws)]
+            both |= {name: np.stack([row[name] for row in rows]) for name in self.forward}
+            for name in self.forward:
+                if np.isnan(both[name]).any():
+                    raise NotConjugate(f"{name}: a parameter of its law is not a number somewhere.")
         return {name: both[name] for name in self.dims}
 
     def _drawn(self, number: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
@@ -395,7 +423,11 @@ class IntegratedPosterior:
 
         block = self._part is not None
         rows, logs, errors = rows_left_out(
-            self._held, self._integral, seconds, randomness(rng), block=block
+            without(self._held, self.forward),
+            self._integral,
+            seconds,
+            randomness(rng),
+            block=block,
         )
         return pd.DataFrame({"log_density": logs, "error": errors}, index=rows)
 
@@ -410,6 +442,11 @@ class IntegratedPosterior:
             number = len(self._density.levels)
             parts.append(f"{listed(self._added_up)}: all {number:,} configurations added up")
             parts += [s.cut for s in self._density.finite if s.endless]
+        if self.forward:
+            parts.append(
+                f"Nothing depends on {listed(self.forward)}: drawn given the rest, and what is "
+                f"known of it is read off {DRAWS:,} exact draws"
+            )
         names = self._on_lattice
         if names:
             modes = self._integral.modes
@@ -435,6 +472,8 @@ class IntegratedPosterior:
             parts.append(f"added up: {', '.join(self._added_up)}")
         if self._on_lattice:
             parts.append(f"{self.rung}: {', '.join(self._on_lattice)}; {self.points:,} points")
+        if self.forward:
+            parts.append(f"drawn: {', '.join(self.forward)}")
         return f"IntegratedPosterior({'; '.join(parts)})"
 
     @property
@@ -450,6 +489,13 @@ def _heavy(weights: Array) -> NDArray[np.bool_]:
     """Return which of the points have all of the mass but next to nothing."""
     order = np.argsort(weights)
     return weights >= weights[order[np.searchsorted(np.cumsum(weights[order]), _NOTHING)]]
+
+
+def _no_law(name: str) -> NoReturn:
+    raise NotConjugate(
+        f"{name}: it is drawn given the rest, and there is no law of it here: read mean() and "
+        "var(), or sample()."
+    )
 
 
 def _deviation(p: Array) -> Array:

@@ -24,7 +24,7 @@ from bayesmodels.input.parameters import drawn, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import same_rounding
 from bayesmodels.posteriors.density import without_initial_values
-from bayesmodels.posteriors.deterministic_laws import ENDS_DRAWN, Known
+from bayesmodels.posteriors.deterministic_laws import ALL_DRAWN, ENDS_DRAWN, Known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,8 +78,10 @@ def summary(self: Any, prob: float = 0.89) -> pd.DataFrame:
     """
     table = reading.summary(self, prob)
     for name in self.drawn:
-        rows = [text for text, _ in reading.places(self, name, self.shapes[name])]
-        table.loc[rows, "note"] = ENDS_DRAWN
+        said = ALL_DRAWN if name in self.forward else ENDS_DRAWN
+        for row, _ in reading.places(self, name, self.shapes[name]):
+            gone = reading.missing(*table.loc[row, ["mean", "sd"]])
+            table.loc[row, "note"] = f"{said}; {gone}" if gone else said
     table = table.fillna({"note": ""}) if self.drawn else table
     if not self.model.deterministics:
         return table
