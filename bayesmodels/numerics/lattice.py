@@ -39,6 +39,7 @@ _OUT = 5.0  # coordinates from which on digits are looked at
 _PLACES, _LOOKS, _DIGITS = 1e-14, 4, 0.3  # moves, how many, and what log values may change
 _LEAST_OFF, _MOST_OFF, _WORTH = 1e-12, 0.5, 1.5  # parts of a sum; times fewer points
 _BITS = 60  # of a whole number for a place
+_ALL, _BELOW = 3, 1.0  # dimensions in which all neighbours are kept; else down to so far below
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,11 +224,12 @@ class Lattice:
             logs=np.concatenate([self.logs, logs]),
             carried=np.concatenate([self.carried, carried]),
         )
-        return _grown(every, new[logs > self.floor], most)
+        return _grown(every, new[logs > self.floor], logs[logs > self.floor], most)
 
     def with_floor(self, floor: float, most: int) -> Lattice:
         """Return the lattice grown, or kept, down to another floor."""
-        return _grown(replace(self, floor=floor), self.places[self.logs > floor], most)
+        above = self.logs > floor
+        return _grown(replace(self, floor=floor), self.places[above], self.logs[above], most)
 
     def evened(self, most: int) -> Lattice:
         """Return a cubic lattice's points with longer steps along axes along which it has settled.
@@ -243,9 +245,14 @@ class Lattice:
         longer = (digits / digits.min()) ** 0.5
         if self.centres or longer.prod() < _WORTH:
             return self
+        return self.with_step(self.step * longer, most)
+
+    def with_step(self, step: Array, most: int) -> Lattice:
+        """Return a cubic lattice with other steps over what is above the floor."""
         empty = replace(
             self,
-            step=self.step * longer,
+            step=step,
+            centres=False,
             places=self.places[:0],
             logs=self.logs[:0],
             carried=self.carried[:0],
@@ -257,13 +264,15 @@ class Lattice:
 
         On a line, where the centres of the cells are half the step, it is always that.
         """
-        inside, bad = self.places[~self.halo], self.places[np.isnan(self.logs)]
+        bad = self.places[np.isnan(self.logs)]
+        inside, above = self.places[~self.halo], self.logs[~self.halo] - self.floor
+        slopes = _slopes(self, inside)
         if self.centres or inside.shape[1] == 1:
             places, step, centres = 2 * self.places, self.step / 2, False
-            new, near = _spread(2 * inside, 2), _spread(_spread(2 * bad, 2), 2)
+            new, near = _spread(2 * inside, 2, above, slopes / 2), _spread(_spread(2 * bad, 2), 2)
         else:
             places, step, centres = self.places, self.step, True
-            new, near = _spread(inside, 1), _spread(_spread(bad, 2), 1)
+            new, near = _spread(inside, 1, above, slopes), _spread(_spread(bad, 2), 1)
         new = new[~np.isin(_keys(new), _keys(places))]
         doubtful = np.isin(_keys(new), _keys(near))  # among others with digits there are some
         before = replace(self, places=places, step=step, centres=centres)
@@ -293,11 +302,11 @@ def cubic(
     places = 2 * ball[((ball / reach) ** 2).sum(-1) <= 1]
     logs, carried = _values(f, frame, _times(places, step / 2))
     first = Lattice(frame, f, floor, step, False, places, logs, carried)  # noqa: FBT003 - cubic
-    return _grown(first, places[logs > floor], most)
+    return _grown(first, places[logs > floor], logs[logs > floor], most)
 
 
-def _grown(lattice: Lattice, front: NDArray[np.int64], most: int) -> Lattice:
-    """Evaluate neighbours of points above the floor until there are none left."""
+def _grown(lattice: Lattice, front: NDArray[np.int64], heights: Array, most: int) -> Lattice:
+    """Evaluate neighbours of points above the floor, of these log values, until none are left."""
     places, logs, carried = lattice.places, lattice.logs, lattice.carried
     moves = _neighbours(places.shape[1], centres=lattice.centres)
     keys = np.sort(_keys(places))
@@ -305,7 +314,8 @@ def _grown(lattice: Lattice, front: NDArray[np.int64], most: int) -> Lattice:
         far = np.abs(front).max(0)
         if (far >= np.minimum(_half(len(far)) // 2, 2 * _FAR / lattice.step)).any():
             raise Unbounded(int(far.argmax()))
-        near = np.concatenate([front + move for move in moves])
+        known = replace(lattice, places=places, logs=logs)
+        near = _likely(known, front, heights, moves)
         near_keys, first = np.unique(_keys(near), return_index=True)
         fresh = ~np.isin(near_keys, keys, assume_unique=True)
         new = near[first[fresh]]
@@ -318,7 +328,7 @@ def _grown(lattice: Lattice, front: NDArray[np.int64], most: int) -> Lattice:
         keys = np.sort(np.concatenate([keys, near_keys[fresh]]))
         places, logs = np.concatenate([places, new]), np.concatenate([logs, result])
         carried = np.concatenate([carried, new_carried])
-        front = new[result > lattice.floor]
+        front, heights = new[result > lattice.floor], result[result > lattice.floor]
     done = lattice.complete and not len(front)
     return replace(lattice, places=places, logs=logs, carried=carried, complete=done)
 
@@ -330,17 +340,60 @@ def _neighbours(d: int, *, centres: bool) -> NDArray[np.int64]:
     return np.concatenate([axes, -axes, *([corners] if centres else [])])
 
 
-def _spread(places: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
-    """Return places with all neighbours in a cube: at even distances if `reach` is two."""
-    result = places
-    for axis in range(places.shape[1]):
-        move = np.zeros(places.shape[1], dtype=np.int64)
-        move[axis] = reach
-        if reach == 1:  # from even to odd: none stays
-            every = np.concatenate([result + move, result - move])
-        else:
-            every = np.concatenate([result, result + move, result - move])
-        result = every[np.unique(_keys(every), return_index=True)[1]]
+def _slopes(lattice: Lattice, places: NDArray[np.int64]) -> Array:
+    """Return how fast the log values rise along each axis, per place, at places of a lattice.
+
+    They are zero in few dimensions, where all neighbours are few, and where they are not known.
+    """
+    result = np.zeros(places.shape)
+    if places.shape[1] <= _ALL:
+        return result
+    order = np.argsort(_keys(lattice.places))
+    keys, logs = _keys(lattice.places)[order], lattice.logs[order]
+
+    def at(wanted: NDArray[np.int64]) -> Array:
+        spot = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+        return np.where(keys[spot] == wanted, logs[spot], np.nan)
+
+    here = at(_keys(places))
+    for axis, move in enumerate(2 * np.eye(places.shape[1], dtype=np.int64)):
+        with np.errstate(invalid="ignore"):
+            up, down = at(_keys(places + move)) - here, here - at(_keys(places - move))
+            slope = np.where(np.isnan(up), down, np.where(np.isnan(down), up, (up + down) / 2))
+        result[:, axis] = np.where(np.isfinite(slope), slope, 0.0) / 2
+    return result
+
+
+def _likely(
+    lattice: Lattice, front: NDArray[np.int64], logs: Array, moves: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return those neighbours of places that may be above the floor.
+
+    No log-concave function is above its tangent.
+    """
+    slopes, above = _slopes(lattice, front), logs - lattice.floor + _BELOW
+    return np.concatenate([(front + move)[above + slopes @ move >= 0] for move in moves])
+
+
+def _spread(
+    places: NDArray[np.int64], reach: int, above: Array | None = None, slopes: Array | None = None
+) -> NDArray[np.int64]:
+    """Return places with all neighbours in a cube: at even distances if `reach` is two.
+
+    Given how far the function is above the floor and its slopes, only those that may be above it.
+    """
+    result, d = places, places.shape[1]
+    above = np.zeros(len(places)) if above is None else above + _BELOW
+    slopes = np.zeros(places.shape) if slopes is None else slopes
+    ways = (reach, -reach) if reach == 1 else (0, reach, -reach)  # from even to odd: none stays
+    for axis, unit in enumerate(np.eye(d, dtype=np.int64)):
+        every = np.concatenate([result + way * unit for way in ways])
+        heights = np.concatenate([above + way * slopes[:, axis] for way in ways])
+        order = np.argsort(-heights, kind="stable")
+        chosen = order[np.unique(_keys(every[order]), return_index=True)[1]]
+        chosen = chosen[heights[chosen] >= 0]
+        slopes = slopes[chosen % len(result)]
+        result, above = every[chosen], heights[chosen]
     return result
 
 

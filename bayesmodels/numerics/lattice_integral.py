@@ -21,7 +21,10 @@ from bayesmodels.numerics.lattice_law import Table, table
 from bayesmodels.numerics.tails import lacking
 
 _DEPTH, _DEEPER, _DEEPEST = 20.0, 4.0, 120.0  # of the floor, below the top
-_FIRST_STEP = 2.0
+_LEAST_DEEPER, _SUNK = 1.0, 5.0  # and about how far it sinks, with its border
+_LEAST_DEPTH, _USUAL = 12.0, 1e-6  # whatever the tolerance; for which the depth is meant
+_FIRST_STEP, _FEW = 2.0, 3  # in few dimensions it is the same for all tolerances
+_SPARE, _ROUNDS = 4.0, 30  # times less than the tolerance; of a fixed point
 _QUARTERS = (0.25, 0.75)
 _MOST = 3_000_000
 _EVENED_FROM = 5_000  # points from which on axes get steps of their own
@@ -35,6 +38,7 @@ _WHILE = (3, 6.0)  # how many times: at least, and per step, as a coarse lattice
 _MUCH = 1e-3  # of a moment, which is unknown
 _MARGIN = 1.5  # of what is unknown, as it is extrapolated
 _CYCLE, _SHRINKS = 2, 0.5  # refinements, with which a step is halved, and what is isolated shrinks
+_LARGEST = 0.9  # part of a step
 _HALVINGS = 6  # of steps, when parts of a lattice are looked at
 _POWER = 1.5  # an analytic function's error is squared each time; this is on the safe side
 
@@ -191,9 +195,10 @@ def integral(
     end = time.process_time() + seconds
     if not starts.shape[1]:
         return _point(f)
+    _ask(starts.shape[1], tolerance, seconds, cost)
     f = f if told is None else _counted(f, told)
     islands = _islands(_within(f, end), starts, rng)
-    lattices = _first(f, islands)
+    lattices = _first(f, islands, tolerance)
     history: list[Array] = []
     exists = np.concatenate([[True], ~lacking(f, islands[0].frame)])
     unknown: list[Array] = []
@@ -209,6 +214,8 @@ def integral(
             _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), _finer(lattices)
+        part = _part(lattices, error, tolerance) if len(history) > _CYCLE + 1 else 0.0
+        number = size / part ** starts.shape[1] if part else number
         needs = number * (cost + _EACH) / SPEED
         if error <= tolerance:
             # Quantiles settle later: between the points of a lattice less is known than in sum.
@@ -227,7 +234,29 @@ def integral(
         if evened != lattices:  # for fewer points with about the same errors
             lattices, history, unknown = evened, history[:-1], unknown[:-1]
             continue
-        lattices = [lattice.refined(_MOST) for lattice in lattices]
+        history, unknown = ([], []) if part else (history, unknown)
+        lattices = [
+            x.with_step(2 * part * x.step, _MOST) if part else x.refined(_MOST) for x in lattices
+        ]
+
+
+def price(d: int, tolerance: float) -> float:
+    """Return about how many points the lattice of a normal density has; zero in few dimensions.
+
+    It is the volume of the ball above the floor, over that of a cell of the third refinement.
+    """
+    if d <= _FEW:
+        return 0.0
+    radius = math.sqrt(2 * (_depth(tolerance) + _SUNK))
+    log_ball = d * math.log(math.sqrt(math.pi) * radius) - math.lgamma(d / 2 + 1)
+    return 2 * math.exp(log_ball - d * math.log(_step(d, tolerance) / 2))
+
+
+def _ask(d: int, tolerance: float, seconds: float, cost: int) -> None:
+    """Refuse what costs too much even of a normal density."""
+    about = price(d, tolerance)
+    if about > _MOST or about * (cost + _EACH) / SPEED > seconds:
+        raise NotSettled(f"a lattice of about {about:,.0f} points costs more than it may")
 
 
 def _point(f: Function) -> Integral:
@@ -288,17 +317,37 @@ def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Islan
     )
 
 
-def _first(f: Function, islands: list[Island]) -> list[Lattice]:
+def _first(f: Function, islands: list[Island], tolerance: float) -> list[Lattice]:
     """Return a coarse lattice for each island whose mass counts."""
-    top = islands[0].log_mass
-    kept = [i for i in islands if i.log_mass > top - _DEPTH]
+    top, depth = islands[0].log_mass, _depth(tolerance)
+    step = _step(len(islands[0].frame.centre), tolerance)
+    kept = [i for i in islands if i.log_mass > top - depth]
     lattices = []
     for k, island in enumerate(kept):
         part = f if len(kept) == 1 else _shared(f, kept, k)
-        grown = partial(cubic, part, floor=top - _DEPTH, depth=_DEPTH, most=_MOST, step=_FIRST_STEP)
+        grown = partial(cubic, part, floor=top - depth, depth=depth, most=_MOST, step=step)
         first = grown(frame=stretched(part, island, _DEPTH))
         lattices.append(grown(frame=wider(first.refined(_MOST))))
     return lattices
+
+
+def _depth(tolerance: float) -> float:
+    """Return how far below the top the first floor is."""
+    return max(_LEAST_DEPTH, _DEPTH + math.log(_USUAL / tolerance))
+
+
+def _step(d: int, tolerance: float) -> float:
+    """Return a first step, from which three refinements will do for a normal density.
+
+    On a body-centred lattice of step h its deviations are off by 4 (d - 1) x exp(-2 x), where x is
+    2 (pi / h)^2, and what that becomes with each refinement is believed to be a power of it.
+    """
+    if d <= _FEW:
+        return _FIRST_STEP
+    x = 1.0
+    for _ in range(_ROUNDS):
+        x = max(1.0, math.log(_SPARE / tolerance) / _POWER + math.log(4 * (d - 1) * x)) / 2
+    return math.pi * math.sqrt(2 / x)
 
 
 def _around(starts: Array, islands: list[Island], rng: np.random.Generator) -> Array:
@@ -362,6 +411,19 @@ def _finer(lattices: list[Lattice]) -> float:
     return math.inf if finest else sum(lattice.finer() for lattice in lattices)
 
 
+def _part(lattices: list[Lattice], error: float, tolerance: float) -> float:
+    """Return the part of the steps with which an error becomes the tolerance; zero to refine.
+
+    The error's log is proportional to the inverse of the step at least, of analytic functions. In
+    more than few dimensions fewer points do than with half the steps.
+    """
+    d = len(lattices[0].step)
+    if error <= tolerance or d <= _FEW or not all(lattice.centres for lattice in lattices):
+        return 0.0
+    part = float(np.clip(math.log(error) / math.log(tolerance / 2), _SHRINKS, _LARGEST))
+    return part if sum(map(len, lattices)) / part**d < _finer(lattices) < math.inf else 0.0
+
+
 def _evened(lattices: list[Lattice]) -> list[Lattice]:
     return [lattice.evened(_MOST) for lattice in lattices]
 
@@ -380,7 +442,9 @@ def _lowered(
     before = [outside]
     while (outside / unit > tolerance)[exists].any():
         depth = result[0] - lattices[0].floor
-        lattices = [lattice.with_floor(lattice.floor - _DEEPER, _MOST) for lattice in lattices]
+        excess = float(np.log(np.max((outside / unit)[exists] / tolerance)))
+        deeper = _DEEPER if len(lattices[0].step) <= _FEW else min(_DEEPER, excess + _LEAST_DEEPER)
+        lattices = [lattice.with_floor(lattice.floor - deeper, _MOST) for lattice in lattices]
         _reach(lattices)
         result, outside, unit = _estimates(lattices, exists, least)
         before.append(outside)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from bayesmodels.numerics.lattice import Unbounded
-from bayesmodels.numerics.lattice_integral import NotSettled, OutOfTime, integral
+from bayesmodels.numerics.lattice_integral import NotSettled, OutOfTime, integral, price
 
 TOLERANCE = 1e-6
 
@@ -119,6 +119,51 @@ def test_steps_are_longer_along_axes_along_which_the_sum_settles_sooner():
     (lattice,) = result.lattices
     assert (lattice.step[1:] > 5 * lattice.step[0]).all()
     assert result.points < 100_000  # with steps alike a million are not enough
+
+
+def skewed_and_turned():
+    law, d = stats.loggamma(2.0), 4
+    turn, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((d, d)))
+    mean, sd = turn @ np.full(d, law.mean()), np.full(d, law.std())
+    return d, lambda x: law.logpdf(x @ turn).sum(-1), mean, sd
+
+
+@pytest.mark.parametrize(
+    ("case", "tolerance", "most"),
+    [
+        (normal(4), 1e-3, 15_000),
+        (normal(4), 1e-6, 60_000),  # of the same steps and floor at each tolerance: 260,000
+        (normal(5), 1e-3, 100_000),  # 257,000
+        (one(stats.t(10), 4), 1e-3, 50_000),
+        (mixture([-5, 5], [0.6, 1], [0.01, 0.99], 4), 1e-3, 30_000),
+        (skewed_and_turned(), 1e-3, 40_000),
+        pytest.param(normal(5), 1e-6, 650_000, marks=pytest.mark.slow),
+        pytest.param(skewed_and_turned(), 1e-6, 600_000, marks=pytest.mark.slow),
+        pytest.param(one(stats.loggamma(2.0), 4), 1e-6, 600_000, marks=pytest.mark.slow),
+    ],
+)
+def test_steps_and_floor_follow_the_tolerance(case, tolerance, most):
+    d, f, mean, sd = case
+    result = found(d, f, tolerance)
+    off = [abs(result.log_total), *np.abs(result.mean - mean) / sd, *np.abs(result.sd - sd) / sd]
+    stated = [result.log_error, *result.mean_error, *result.sd_error]
+    assert max(off) <= max(stated) <= tolerance
+    assert (np.array(off) <= 2 * np.array(stated) + 1e-11).all()
+    assert result.points < most
+
+
+@pytest.mark.parametrize(("d", "tolerance"), [(4, 1e-3), (4, 1e-6), (5, 1e-3)])
+def test_the_price_is_about_that_of_a_normal_density(d, tolerance):
+    assert price(d, tolerance) == pytest.approx(found(*normal(d)[:2], tolerance).points, rel=0.3)
+
+
+@pytest.mark.parametrize(("d", "cost"), [(6, 1), (8, 1), (4, 10**5)])
+def test_what_costs_too_much_is_refused_before_it_begins(d, cost):
+    def f(_):
+        raise AssertionError
+
+    with pytest.raises(NotSettled, match="points costs more than it may"):
+        integral(f, np.zeros((1, d)), TOLERANCE, 20.0, np.random.default_rng(1), cost=cost)
 
 
 @pytest.mark.parametrize(("df", "exists"), [(1.0, (False, False)), (1.5, (True, False))])
