@@ -43,7 +43,13 @@ def mean(self: Readable) -> dict[str, Array]:
     >>> bm.BetaBernoulli(5, 19).mean()["theta"].round(4)
     np.float64(0.2083)
     """
-    return {name: _mean(law, name) for name, law in self.marginals().items()}
+    return {name: _mean(law, name) for name, law in _numbers_of(self).items()}
+
+
+def _numbers_of(belief: Readable) -> dict[str, Law]:
+    """Return the laws of numbers: the marginals, unless a belief says that it has others."""
+    of_numbers: Any = getattr(belief, "numbers", belief.marginals)
+    return dict(of_numbers())
 
 
 def _mean(law: Law, name: str) -> Array:
@@ -79,7 +85,7 @@ def var(self: Readable) -> dict[str, Array]:
     >>> bm.BetaBernoulli(5, 19).var()["theta"].round(6)
     np.float64(0.006597)
     """
-    return {name: _variance(law, name) for name, law in self.marginals().items()}
+    return {name: _variance(law, name) for name, law in _numbers_of(self).items()}
 
 
 def _variance(law: Law, name: str) -> Array:
@@ -123,7 +129,7 @@ def interval(self: Readable, prob: float = 0.89) -> dict[str, tuple[Array, Array
     # isf, not ppf(1 - tail): the subtraction would round small tails away.
     return {
         name: (np.asarray(law.ppf(tail))[()], np.asarray(law.isf(tail))[()])
-        for name, law in self.marginals().items()
+        for name, law in _numbers_of(self).items()
     }
 
 
@@ -164,7 +170,7 @@ def _numbers(self: Readable, prob: float) -> pd.DataFrame:
     ends = self.interval(prob) if hasattr(self, "interval") else interval(self, prob)
     kind = f"eti{100 * prob:g}"
     rows = {}
-    for name, law in self.marginals().items():
+    for name, law in _numbers_of(self).items():
         # Not the roots of variances, which underflow and overflow long before deviations do.
         columns = (_known_mean(law), np.asarray(law.std(), dtype=float), *ends[name])
         for text, at in places(self, name, np.shape(columns[0])):
@@ -293,7 +299,7 @@ def places(
     belief: Readable, name: str, shape: tuple[int, ...]
 ) -> list[tuple[str, tuple[int, ...]]]:
     """Return label and index of every scalar of a variable, labelled as ArviZ does."""
-    axes = _labels(belief, name)
+    axes = _labels(belief, name)[: len(shape)]  # numbers have no levels
     inner = map(of_place, product(*(labels[:n] for labels, n in zip(axes, shape, strict=True))))
     every = product(*(range(length) for length in shape))
     return [(f"{name}[{text}]" if at else name, at) for text, at in zip(inner, every, strict=True)]

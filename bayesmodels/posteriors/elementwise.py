@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.law import Law
 from bayesmodels.numerics.laws import MixtureLaw
 from bayesmodels.numerics.laws import element as element_of
 from bayesmodels.posteriors.families import ElementLaw
@@ -79,6 +80,44 @@ class Certain:
     def isf(self, q: float) -> Array:
         """Return quantiles counted from above."""
         return np.asarray(self._law.isf(q))
+
+
+class Whole(Law):
+    """Finite variables as numbers: values, and their probabilities along a last axis."""
+
+    def __init__(self, values: Sequence[Any], mass: Array) -> None:
+        self.values, self.mass = np.array(values, dtype=float), np.asarray(mass)
+
+    def mean(self) -> Array:
+        """Return the means."""
+        return np.asarray(self.mass @ self.values)
+
+    def std(self) -> Array:
+        """Return the standard deviations."""
+        gaps = self.values - self.mean()[..., None]
+        return np.asarray(np.sqrt((self.mass * gaps**2).sum(-1)))
+
+    def moment_errors(self, off: Array) -> tuple[Array, Array]:
+        """Return how far off mean and deviation may be where the probabilities are so far off."""
+        gaps, sd = np.abs(self.values - self.mean()[..., None]), self.std()
+        of_mean = (off * gaps).sum(-1)
+        at_most = np.sqrt((off * gaps**2).sum(-1))  # of a deviation of zero, too
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_sd = np.where(sd > 0, at_most**2 / (2 * sd), np.inf)
+        return of_mean, np.minimum(of_sd, at_most)
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Return the probability of at most x."""
+        return np.asarray((self.mass * (self.values <= np.asarray(x)[..., None])).sum(-1))
+
+    def _quantile(self, below: Array, above: Array) -> Array:
+        """Return the first values with so much probability at most there, by the smaller tail."""
+        if below <= above:
+            beyond = np.cumsum(self.mass, -1) < below
+        else:
+            tails = np.cumsum(self.mass[..., ::-1], -1)[..., ::-1]
+            beyond = np.concatenate([tails[..., 1:], 0 * tails[..., :1]], -1) > above
+        return self.values[np.minimum(beyond.sum(-1), len(self.values) - 1)]
 
 
 def mixed(weights: Array, laws: Sequence[Sequence[ElementLaw]]) -> list[ElementLaw]:

@@ -27,7 +27,7 @@ from bayesmodels.posteriors.budget import SECONDS
 from bayesmodels.posteriors.conditional import batched
 from bayesmodels.posteriors.density import add, named_terms, plain
 from bayesmodels.posteriors.deterministic_laws import DRAWS, Known, known, of_draws
-from bayesmodels.posteriors.elementwise import Certain
+from bayesmodels.posteriors.elementwise import Certain, Whole
 from bayesmodels.posteriors.more_rows import held_data, log_evidence_given_before, update
 from bayesmodels.posteriors.new_data import Forward
 from bayesmodels.posteriors.partial import PartialPosterior
@@ -116,6 +116,7 @@ class IntegratedPosterior:
     log_evidence_given_before = property(log_evidence_given_before)
     update = update
     summary = reading.summary
+    numbers = reading.numbers
     log_density = reading.log_density
     to_datatree = reading.to_datatree
     predictive = reading.predictive
@@ -131,7 +132,7 @@ class IntegratedPosterior:
         prob = proportion(prob, "prob")
         tail = (1 - prob) / 2
         result: dict[str, tuple[Array, Array]] = {}
-        for name, law in self.marginals().items():
+        for name, law in self.numbers().items():
             if name in self.drawn:
                 low, high = np.quantile(self._draws[name], [tail, 1 - tail], axis=0)
                 result[name] = low, high
@@ -172,9 +173,12 @@ class IntegratedPosterior:
         weighted points they are standard errors. They are in the units of the numbers themselves.
         """
         means, sds = {}, {}
+        laws = self.numbers()
         for name in self.dims:
             if name in self.integrated:
                 means[name], sds[name] = self._errors_of_block(name)
+                if isinstance(whole := laws[name], Whole):
+                    means[name], sds[name] = whole.moment_errors(means[name])
                 continue
             if name in self.forward:
                 sd = self._forward[name].sd
@@ -192,6 +196,8 @@ class IntegratedPosterior:
                 of_mean = np.maximum(of_mean, self._integral.log_error * p * (1 - p))
                 of_sd = np.abs(_deviation(p + of_mean) - _deviation(p))
             means[name], sds[name] = of_mean.reshape(shape)[()], of_sd.reshape(shape)[()]
+            if isinstance(whole := laws[name], Whole):
+                means[name], sds[name] = whole.moment_errors(means[name])
         return {"log_evidence": self._integral.log_error, "mean": means, "sd": sds}
 
     def _shape(self, name: str) -> tuple[int, ...]:
@@ -306,11 +312,18 @@ class IntegratedPosterior:
             Probability inside, between 0 and 1.
         """
         prob = proportion(prob, "prob")
+        tail, of_numbers = (1 - prob) / 2, self.numbers()
         result = {}
         for name, (low, high) in self.interval(prob).items():
             law = self._laws[name]
             if name in self.levels:
                 result[name] = (np.zeros_like(low), np.zeros_like(high))
+                if isinstance(whole := of_numbers[name], Whole):
+                    less, more = (tail + sign * self._integral.log_error for sign in (-1, 1))
+                    result[name] = (
+                        whole.ppf(more) - whole.ppf(less),
+                        whole.isf(less) - whole.isf(more),
+                    )
                 continue
             if name in self.drawn:
                 result[name] = self._off_in_draws(name, prob)

@@ -99,6 +99,7 @@ class ExactPosterior:
     log_evidence_given_before = property(log_evidence_given_before)
     update = update
     summary = reading.summary
+    numbers = reading.numbers
     log_density = reading.log_density
     to_datatree = reading.to_datatree
     predictive = reading.predictive

@@ -17,7 +17,7 @@ import pymc as pm
 from pytensor.graph.traversal import ancestors
 
 from bayesmodels.belief import reading
-from bayesmodels.belief.protocol import Draws
+from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.labels import Coords
 from bayesmodels.input.parameters import drawn, randomness
@@ -25,6 +25,8 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import same_rounding
 from bayesmodels.posteriors.density import without_initial_values
 from bayesmodels.posteriors.deterministic_laws import ALL_DRAWN, ENDS_DRAWN, Known
+from bayesmodels.posteriors.elementwise import Whole
+from bayesmodels.posteriors.support.finite import names_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,6 +88,21 @@ def summary(self: Any, prob: float = 0.89) -> pd.DataFrame:
     if not self.model.deterministics:
         return table
     return _with_deterministics(table, self.model, self.deterministics(prob))
+
+
+def numbers(self: Any) -> dict[str, Law]:
+    """Return the laws that `mean`, `var`, `interval` and `summary` are read off.
+
+    These are the marginals; but of a finite variable that is a number, not a label as that of a
+    `Categorical`, the law of this number, not those of the indicators of its values.
+    """
+    labels = {rv.name for rv in self.model.free_RVs if names_only(rv.owner.op)}
+    return {
+        name: Whole(self.levels[name], np.asarray(law.mean()))
+        if name in self.levels and name not in labels
+        else law
+        for name, law in self.marginals().items()
+    }
 
 
 def log_density(self: Any, draws: Draws) -> Array:

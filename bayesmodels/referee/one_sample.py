@@ -70,7 +70,7 @@ def one_sample_tests(
     nominal, every = levels(law), draws.scalars
     result: list[Test] = []
     for name in nominal:
-        mass = np.asarray(law.mean()[name])
+        mass = np.asarray(law.marginals()[name].mean())
         result += frequencies.judge(
             [(label, mass[at], x) for label, n, at, x in every if n == name]
         )

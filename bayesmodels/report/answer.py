@@ -307,7 +307,7 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
     if every:
         said.append(f"With {_percent(prob)} intervals: {_listed(every)}.")
     for name in list(finite)[:_SHOWN]:
-        mass = np.asarray(posterior.mean()[name])
+        mass = np.asarray(posterior.marginals()[name].mean())
         if mass.ndim == 1:
             order = np.argsort(-mass, kind="stable")[:3]
             each = ", ".join(f"{finite[name][k]} ({_probability(mass[k])})" for k in order)

@@ -50,7 +50,7 @@ def test_evidence_and_probabilities_are_those_of_the_whole_sum(declare, verb):
     posterior = verb(built(declare), rng=RNG)
     total = special.logsumexp(MODELS[declare])
     assert posterior.log_evidence == pytest.approx(total, rel=1e-12)
-    found = posterior.mean()["n"]
+    found = posterior.marginals()["n"].mean()
     first = posterior.levels["n"][0] if verb is bm.integrate else int(declare is geometric)
     expected = np.exp(MODELS[declare] - total)[first:]
     assert found == pytest.approx(expected[: len(found)], abs=1e-12)
@@ -63,7 +63,7 @@ def test_evidence_and_probabilities_are_those_of_the_whole_sum(declare, verb):
 def test_what_was_not_seen_is_a_poisson_number_of_its_own():
     posterior = bm.exact(built(poisson), rng=RNG)
     assert posterior.log_evidence == pytest.approx(stats.poisson.logpmf(5, 6))
-    found = posterior.mean()["n"]
+    found = posterior.marginals()["n"].mean()
     assert found == pytest.approx(stats.poisson.pmf(np.arange(len(found)) - 5, 14), abs=1e-13)
 
 
@@ -91,6 +91,46 @@ def test_numbers_at_several_sites_of_unknown_detection_are_summed_out():
     posterior = bm.integrate(built(sites), rng=RNG)
     assert posterior.log_evidence == pytest.approx(expected, abs=1e-8)
     assert "n is added up to" in posterior.explain()
+
+
+def test_what_is_read_off_is_the_number_itself():
+    for verb in (bm.exact, bm.integrate):
+        posterior = verb(built(poisson), rng=RNG)
+        law = stats.poisson(14)  # of those that were not seen, beside five
+        assert posterior.mean()["n"] == pytest.approx(19, abs=1e-10)
+        assert posterior.var()["n"] == pytest.approx(14, abs=1e-9)
+        for prob in (0.5, 0.89, 0.999):
+            tail = (1 - prob) / 2
+            assert posterior.interval(prob)["n"] == (5 + law.ppf(tail), 5 + law.isf(tail))
+        table = posterior.summary()
+        assert table.index.tolist() == ["n"]
+        assert table.loc["n"].tolist() == pytest.approx([19, 14**0.5, 13, 25])
+    assert posterior.errors["mean"]["n"] < 1e-9
+    assert posterior.errors["sd"]["n"] < 1e-9
+    assert posterior.interval_errors()["n"] == (0, 0)
+
+
+def test_labels_stay_probabilities():
+    def both():
+        group = pm.Categorical("group", [0.2, 0.3, 0.5])
+        sick = pm.Bernoulli("sick", 0.4, shape=2)
+        pm.Normal("y", group + sick, 1, observed=[1.0, 2.0])
+
+    weights = {}
+    for g, a, b in np.ndindex(3, 2, 2):
+        prior = [0.2, 0.3, 0.5][g] * np.prod([0.4 if x else 0.6 for x in (a, b)])
+        weights[g, a, b] = prior * stats.norm.pdf([1 - g - a, 2 - g - b]).prod()
+    total = sum(weights.values())
+    shares = [sum(w for at, w in weights.items() if at[0] == g) / total for g in range(3)]
+    expected = [sum(w * at[k] for at, w in weights.items()) / total for k in (1, 2)]
+    posterior = bm.exact(built(both), rng=RNG)
+    assert posterior.mean()["group"] == pytest.approx(shares, abs=1e-12)
+    assert posterior.mean()["sick"] == pytest.approx(expected, abs=1e-12)
+    assert posterior.summary().index.tolist() == [
+        *("group[0]", "group[1]", "group[2]", "sick[0]", "sick[1]")
+    ]
+    draws = posterior.to_datatree(500, rng=RNG)
+    assert bm.compare(posterior, draws).outcome == "agree"
 
 
 def far():

@@ -63,6 +63,8 @@ def test_pymcs_first_tutorial_is_solved(disasters):
     share = np.exp(logs - special.logsumexp(logs))
     assert disasters.log_evidence == pytest.approx(special.logsumexp(logs), abs=1e-9)
     mean, var = disasters.mean(), disasters.var()
+    assert disasters.marginals()["switchpoint"].mean() == pytest.approx(share, abs=1e-9)
+    assert mean["switchpoint"] == pytest.approx(share @ YEARS, abs=1e-7)
     for k, name in enumerate(["early_rate", "late_rate"]):
         shape, rate = laws[:, k].T
         first, second = share @ (shape / rate), share @ (shape * (shape + 1) / rate**2)

@@ -84,6 +84,11 @@ def whole_range(op: Any, rv: Any, name: str, known: Mapping[Any, Support]) -> tu
     return 0, 2
 
 
+def names_only(op: Any) -> bool:
+    """Whether the values of a law are names, not numbers."""
+    return getattr(op, "name", "") == "categorical" or title(op) == _CHAIN
+
+
 def _last(parameter: Any, name: str) -> int:
     """Return the length of a parameter's last axis."""
     known = parameter.type.shape[-1]

@@ -34,7 +34,7 @@ class Gap:
 def gaps(found, reference, *, proper=True):
     """Return the gaps of all figures that the reference has.
 
-    Finite elements are numbers in the reference, and shares of their values in what was found.
+    Labels are numbers in the reference, and shares of their values in what was found.
     Without a proper prior there is no log evidence.
     """
     own = OWN * reference.error
@@ -42,11 +42,11 @@ def gaps(found, reference, *, proper=True):
     if proper:
         true = abs(found.log_evidence - reference.log_evidence)
         every = [Gap("log evidence", true, float(found.errors["log_evidence"]), own)]
-    laws = found.marginals()
+    laws = found.numbers()
     for name, sd in reference.sd.items():
         here = [laws[name].mean(), laws[name].std()]
         stated = [found.errors[kind][name] for kind in ("mean", "sd")]
-        if name in found.levels:
+        if np.shape(here[0]) != np.shape(sd):  # of labels
             here, stated = _as_number(found.levels[name], here[0], stated[0])
         for kind, x, error, there in zip(
             ("mean", "sd"), here, stated, (reference.mean[name], sd), strict=True
