@@ -126,11 +126,12 @@ def interval(self: Readable, prob: float = 0.89) -> dict[str, tuple[Array, Array
     """
     prob = proportion(prob, "prob")
     tail = (1 - prob) / 2
+    return {name: _ends(law, tail) for name, law in _numbers_of(self).items()}
+
+
+def _ends(law: Law, tail: float) -> tuple[Array, Array]:
     # isf, not ppf(1 - tail): the subtraction would round small tails away.
-    return {
-        name: (np.asarray(law.ppf(tail))[()], np.asarray(law.isf(tail))[()])
-        for name, law in _numbers_of(self).items()
-    }
+    return np.asarray(law.ppf(tail))[()], np.asarray(law.isf(tail))[()]
 
 
 def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
@@ -162,7 +163,7 @@ def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
     return table.assign(note=notes) if any(notes) else table
 
 
-def _numbers(self: Readable, prob: float) -> pd.DataFrame:
+def _numbers(self: Readable, prob: float, *, indicators: bool = False) -> pd.DataFrame:
     """Return the columns of numbers, NaN where a moment does not exist."""
     import pandas as pd
 
@@ -170,7 +171,9 @@ def _numbers(self: Readable, prob: float) -> pd.DataFrame:
     ends = self.interval(prob) if hasattr(self, "interval") else interval(self, prob)
     kind = f"eti{100 * prob:g}"
     rows = {}
-    for name, law in _numbers_of(self).items():
+    laws = self.marginals() if indicators else _numbers_of(self)
+    ends |= {n: _ends(laws[n], (1 - prob) / 2) for n in levels(self) if indicators}
+    for name, law in laws.items():
         # Not the roots of variances, which underflow and overflow long before deviations do.
         columns = (_known_mean(law), np.asarray(law.std(), dtype=float), *ends[name])
         for text, at in places(self, name, np.shape(columns[0])):
@@ -185,9 +188,14 @@ def missing(mean: float, sd: float) -> str:
     return f"no {' and no '.join(gone)}: tails too heavy" if gone else ""
 
 
-def summary_or_intervals(self: Readable, prob: float = 0.89) -> pd.DataFrame:
-    """Return the summary; only its intervals if some law's tails are too heavy for moments."""
-    table = _numbers(self, prob)
+def summary_or_intervals(
+    self: Readable, prob: float = 0.89, *, indicators: bool = False
+) -> pd.DataFrame:
+    """Return the summary; only its intervals if some law's tails are too heavy for moments.
+
+    With `indicators` all finite variables are those of their values, as in `marginals`.
+    """
+    table = _numbers(self, prob, indicators=indicators)
     return table.iloc[:, 2:] if table.isna().any(axis=None) else table
 
 

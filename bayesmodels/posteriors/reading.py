@@ -96,13 +96,11 @@ def numbers(self: Any) -> dict[str, Law]:
     These are the marginals; but of a finite variable that is a number, not a label as that of a
     `Categorical`, the law of this number, not those of the indicators of its values.
     """
-    labels = {rv.name for rv in self.model.free_RVs if names_only(rv.owner.op)}
-    return {
-        name: Whole(self.levels[name], np.asarray(law.mean()))
-        if name in self.levels and name not in labels
-        else law
-        for name, law in self.marginals().items()
-    }
+    laws: dict[str, Law] = self.marginals()
+    values = {rv.name for rv in self.model.free_RVs if not names_only(rv.owner.op)}
+    for name in values & set(self.levels):
+        laws[name] = Whole(self.levels[name], np.asarray(laws[name].mean()))
+    return laws
 
 
 def log_density(self: Any, draws: Draws) -> Array:

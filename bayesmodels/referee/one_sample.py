@@ -205,7 +205,9 @@ def _table(
 
     worst, labels = largest(found), [label for label, *_ in every]
     z = np.array([worst[label] for label in labels])
-    return summary_or_intervals(law).join(pd.DataFrame({**columns, "z": z}, index=labels))
+    return summary_or_intervals(law, indicators=True).join(
+        pd.DataFrame({**columns, "z": z}, index=labels)
+    )
 
 
 def _sampled(x: Array) -> dict[str, Array]:

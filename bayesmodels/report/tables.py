@@ -218,7 +218,7 @@ def with_intervals(
     if prob == PROB:
         return table
     if verdict.exact:
-        table = table.join(summary_or_intervals(verdict.law, prob).iloc[:, -2:])
+        table = table.join(summary_or_intervals(verdict.law, prob, indicators=True).iloc[:, -2:])
         every = scalar_draws(verdict.law, verdict.draws)
         drawn = {"sampled": {label: x for label, *_, x in every}}
     else:
