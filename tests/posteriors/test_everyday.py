@@ -1,0 +1,75 @@
+"""Everyday models are integrated: figures are those of densities by hand, or it is said why not."""
+
+import numpy as np
+import pytest
+from pytensor.configdefaults import config
+
+import bayesmodels as bm
+from bayesmodels.posteriors.model_density import ModelDensity
+from tests.posteriors.everyday.make import kept
+from tests.posteriors.everyday.table import MODELS
+
+WITH_EFFECTS = (
+    "seeds",
+    "surgical",
+    "glmm poisson",
+    "negative binomial random intercepts",
+    "lsat",
+    "capture recapture mh",
+    "capture recapture mth",
+    "meta analysis of three trials",
+    "meta analysis of six trials",
+    "two state chain with unknown rates",
+    "poisson gaussian process",
+)
+"""Of which the density by hand has integrated something out, or is in other coordinates."""
+FAR = 4.0  # standard errors of a figure, beside the error that is stated
+TOLERANCE = 1e-3  # of what is integrated on lattices: less than what figures are known to
+SOLVED = ("mixture of two normals", "garch")
+UNSETTLED = ("two state chain with unknown rates",)
+MISSING = {
+    name: "has not settled" if name in UNSETTLED else "scalars remain"
+    for name in MODELS
+    if name not in SOLVED
+}
+"""Refused today, by what the reason says: these are left to weights and elimination."""
+
+
+def test_every_model_has_figures_that_are_known_well():
+    assert list(kept()) == list(MODELS)
+    assert set(MISSING) <= set(MODELS)
+    for name, figures in kept().items():
+        assert figures["log_evidence_error"] < 0.01, name
+        assert figures["effective_share"] > 0.1, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in WITH_EFFECTS])
+def test_densities_by_hand_are_those_of_the_models(name):
+    one = MODELS[name]
+    model = one.build()
+    with config.change_flags(floatX="float64"):
+        density = ModelDensity(model)
+    values, _ = one.values(0.3 * np.random.default_rng(1).normal(size=(3, one.size)))
+    wanted = one.density(**values)
+    for i in range(3):
+        value, _ = density.value({key: x[i] for key, x in values.items()})
+        assert value == pytest.approx(wanted[i], rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_everyday_models_are_integrated(name, record_property):
+    one, figures = MODELS[name], kept()[name]
+    if name in MISSING:
+        with pytest.raises(bm.NotConjugate, match=MISSING[name]):
+            bm.integrate(one.build(), rng=1)
+        return
+    found = bm.integrate(one.build(), tolerance=TOLERANCE, rng=1)
+    record_property("everyday", [name, found.rung, found.points, found.seconds])
+    gap = abs(found.log_evidence - figures["log_evidence"])
+    assert gap <= FAR * np.hypot(figures["log_evidence_error"], found.errors["log_evidence"])
+    for key, mean in found.mean().items():
+        if key in one.scalars:
+            wanted, off = (np.array(figures[word][key]) for word in ("mean", "mean_error"))
+            assert (np.abs(mean - wanted) <= FAR * np.hypot(off, found.errors["mean"][key])).all()
