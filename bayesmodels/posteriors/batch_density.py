@@ -23,6 +23,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.threads import gathered
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, SUMS
 from bayesmodels.posteriors.density import compiled, in_double, plain, written_in_double
+from bayesmodels.posteriors.edges import Ends, cut
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import drawn
 from bayesmodels.posteriors.nowhere import nowhere
@@ -59,18 +60,19 @@ class BatchDensity:
 
     Points are rows of unconstrained coordinates, of which there are `size`. Beside the log density
     there are the natural values of the continuous variables, and the probabilities of the levels of
-    the finite ones given them, in one row: `slices` says where each variable is.
+    the finite ones given them, in one row: `slices` says where each variable is. Coordinates of
+    scalars with narrower `ends` than their supports end there.
     """
 
-    def __init__(self, natural: ModelDensity) -> None:
-        self.natural, model = natural, natural.model
+    def __init__(self, natural: ModelDensity, ends: Ends | None = None) -> None:
+        self.natural, model, self.ends = natural, natural.model, ends or {}
         self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
         for rv in model.free_RVs:
             refuse_integer(rv)
         integers = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
         self.finite = [_known(model, name) for name in integers]
         self.levels = self._levels()
-        self._model = written = one_to_one(written_in_double(model))
+        self._model = written = cut(one_to_one(written_in_double(model)), self.ends)
         self.names = [rv.name for rv in written.free_RVs if rv.name not in integers]
         with config.change_flags(floatX="float64", traceback__limit=0):
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]

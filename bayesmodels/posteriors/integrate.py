@@ -20,6 +20,7 @@ from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS, Budget, NotInTime
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import frozen
+from bayesmodels.posteriors.edges import edges
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
@@ -160,7 +161,8 @@ def integrand(
 ) -> Integrand:
     """Compile what is to be integrated; data that are shared variables may change after that."""
     part = left if isinstance(left, PartialPosterior) else None
-    density = BatchDensity(left.density if isinstance(left, PartialPosterior) else left)
+    natural = left.density if isinstance(left, PartialPosterior) else left
+    density = BatchDensity(natural, edges(natural))
     if density.size > most:
         raise NotConjugate(_too_many(density, most, part))
     starts = np.concatenate([density.start[None], density.prior(_DRAWN * density.size, rng)])

@@ -15,7 +15,7 @@ from pytensor.configdefaults import config
 from bayesmodels.belief import notebook
 from bayesmodels.belief import reading as belief_reading
 from bayesmodels.belief.protocol import Law
-from bayesmodels.errors import NotConjugate, PriorError
+from bayesmodels.errors import DataError, NotConjugate, PriorError
 from bayesmodels.input.parameters import asked, proportion, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice_integral import Integral
@@ -434,6 +434,11 @@ class IntegratedPosterior:
         """
         import pandas as pd
 
+        if self._density.ends:
+            raise DataError(
+                f"leave_one_out: where {listed(self._density.ends)} may lie depends on the data or "
+                "a potential; integrate again without each row."
+            )
         block = self._part is not None
         rows, logs, errors = rows_left_out(
             without(self._held, self.forward),
@@ -463,6 +468,10 @@ class IntegratedPosterior:
         names = self._on_lattice
         if names:
             modes = self._integral.modes
+            parts += [
+                f"{name} can only lie between {low:g} and {high:g}"
+                for name, (low, high) in self._density.ends.items()
+            ]
             parts.append(
                 f"{listed(names)} ({self._density.size} "
                 f"scalar{'s' if self._density.size > 1 else ''}) {self._integral.how}"

@@ -199,8 +199,8 @@ def test_what_pymc_checks_of_a_gap_is_not_forgotten():
     # The density is zero where the rate would be negative: 0.85 of the mass would be wrong.
     mean, sd = 0.35, np.sqrt(0.5)
     log_mass = stats.norm.logpdf(0.2, 0.5, np.sqrt(2)) + stats.norm.logsf(0, mean, sd)
-    with pytest.raises(bm.NotConjugate, match="over mu has not settled"):  # or this number:
-        assert bm.integrate(built(limited), rng=RNG).log_evidence == pytest.approx(log_mass)
+    posterior = bm.integrate(built(limited), rng=RNG)
+    assert posterior.log_evidence == pytest.approx(log_mass, abs=1e-8)
 
 
 def test_a_condition_on_what_would_be_gone_keeps_it():
