@@ -183,7 +183,8 @@ class IntegratedPosterior:
             if name in self.forward:
                 sd = self._forward[name].sd
                 means[name] = _SURE * sd / np.sqrt(DRAWS)
-                sds[name] = _SURE * sd * np.sqrt((self._laws[name].stats("k") + 2) / (4 * DRAWS))
+                spread = np.maximum(self._laws[name].stats("k") + 2, 0.0)  # less of a constant
+                sds[name] = _SURE * sd * np.sqrt(spread / (4 * DRAWS))
                 continue
             at, shape = self._density.slices[name], self._shape(name)
             unit = self._integral.unit[at]

@@ -1,7 +1,7 @@
 """Variables that nothing else depends on, such as cells that PyMC imputes, and predictions.
 
 Given the others their densities add up to one, so that they drop out of the joint density; they are
-drawn from their own laws.
+drawn from their own laws. So are those that can have one value alone (`DiracDelta`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pymc as pm
 from pymc.distributions.custom import CustomDistRV
+from pymc.distributions.distribution import DiracDeltaRV
 from pymc.logprob.utils import CheckParameterValue
 from pymc.model.fgraph import ModelDeterministic, model_potential
 from pytensor import tensor
@@ -38,8 +39,9 @@ def unseen(model: pm.Model) -> list[str]:
     """Return free variables that nothing depends on, and that have no closed form of their own.
 
     These are whole numbers without a known range, those with many configurations, and continuous
-    variables of other laws. None, if nothing else was left.
+    variables of other laws. None, if nothing else was left. And those that have one value.
     """
+    order, model = [str(rv.name) for rv in model.free_RVs], _with_values(model)
     known = {s.name: s for s in supports(model, all_known=False)}
     gone: list[Any] = []
     while more := [rv for rv in _childless(model, gone) if _adds_up(model, rv, rv.name in known)]:
@@ -54,8 +56,23 @@ def unseen(model: pm.Model) -> list[str]:
         kept |= {p.name for p in points if p in set(ancestors(conditions))}
     above = set(ancestors(x for n in kept for x in model[n].owner.inputs))
     kept |= {rv.name for rv in gone if rv in above}
-    names = [rv.name for rv in model.free_RVs if rv in gone and rv.name not in kept]
-    return names if len(names) < len(model.free_RVs) else []
+    left = {rv.name for rv in model.free_RVs if rv not in gone or rv.name in kept}
+    left = left or {rv.name for rv in model.free_RVs}
+    return [name for name in order if name not in left] if left else []
+
+
+def _with_values(model: pm.Model) -> pm.Model:
+    """Return a model with the values of variables that can have one alone in their places."""
+    while certain := [rv.name for rv in model.free_RVs if isinstance(rv.owner.op, DiracDeltaRV)]:
+        graph = graph_of(model)
+        out = next(out for out in graph.outputs if out.owner.op.name == certain[0])
+        value, shape = out.owner.inputs[0].owner.inputs[-1], out.type.shape
+        value = value if value.type.shape == shape else pt.alloc(value, *shape)
+        kept = [v for v in graph.outputs if v is not out]
+        smaller = model_of(graph, kept, {out: pt.cast(value, out.type.dtype)})
+        smaller.check_bounds = model.check_bounds
+        model = smaller
+    return model
 
 
 def _childless(model: pm.Model, gone: Sequence[Any]) -> list[Any]:
@@ -85,6 +102,8 @@ def without(model: pm.Model, names: Sequence[str]) -> pm.Model:
     """
     if not names:
         return model
+    model = _with_values(model)
+    names = [name for name in names if name in model.named_vars]
     graph = graph_of(model)
     by_name = {str(out.owner.op.name): out for out in graph.outputs}
     dropped = {by_name[name] for name in names}

@@ -214,6 +214,41 @@ def test_a_condition_on_what_would_be_gone_keeps_it():
         bm.integrate(built(trials), rng=RNG)
 
 
+def test_a_variable_with_one_value_is_that_value():
+    def certain():
+        centre = pm.DiracDelta("centre", 2.0)
+        mu = pm.Normal("mu", centre, 1)
+        twice = pm.DiracDelta("twice", 2 * mu, shape=2)
+        number = pm.DiracDelta("number", 3)
+        pm.StudentT("y", nu=4, mu=twice.sum() / 4, sigma=number / 3, observed=HEIGHTS)
+
+    def density(mu):
+        return stats.norm.pdf(mu, 2) * stats.t.pdf(HEIGHTS - mu, 4).prod()
+
+    mass, first = (
+        integrate.quad(lambda mu, k=k: mu**k * density(mu), -20, 20, epsabs=0, epsrel=1e-12)[0]
+        for k in (0, 1)
+    )
+    posterior = bm.integrate(built(certain), rng=RNG)
+    assert posterior.log_evidence == pytest.approx(np.log(mass), abs=1e-7)
+    assert posterior.forward == ("centre", "twice", "number")
+    mean = posterior.mean()
+    assert mean["mu"] == pytest.approx(first / mass, abs=1e-6)
+    assert (mean["centre"], mean["number"]) == (2, 3)
+    assert (np.abs(mean["twice"] - 2 * first / mass) <= posterior.errors["mean"]["twice"]).all()
+    draws = posterior.sample(5, RNG)
+    assert draws["twice"] == pytest.approx(2 * draws["mu"][:, None] + np.zeros(2))
+    assert posterior.var()["centre"] == 0
+    assert posterior.interval()["number"] == (3, 3)
+
+
+def test_a_model_of_values_alone_has_nothing_to_integrate():
+    model = built(lambda: pm.Normal("y", pm.DiracDelta("mu", 2.0), 1, observed=HEIGHTS))
+    assert unseen(model) == []
+    with pytest.raises(bm.NotConjugate, match="mu"):
+        bm.integrate(model, rng=RNG)
+
+
 def test_what_is_not_known_to_add_up_stays():
     def half():
         mu = pm.Normal("mu")
