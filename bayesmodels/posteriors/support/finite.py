@@ -29,7 +29,7 @@ COUNTABLE: dict[str, Any] = {
 }
 _LEFT = 1e-15  # probability that the last values that are added up may have
 _GROWS = 1.1
-_TRIALS = {"binomial": 0, "beta_binomial": 0, "hypergeometric": 2}
+_TRIALS = {"binomial": 0, "beta_binomial": 0, "hypergeometric": 2, "multinomial": 0}
 """Which parameter is the number of trials."""
 _FINITE = ("bernoulli", "categorical", "discrete_uniform", *_TRIALS)
 _CHAIN = "DiscreteMC"  # pymc-extras' hidden chain, as PyMC prints it: states are columns of P
