@@ -15,6 +15,7 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, ga
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.law import Law, increasing_root
+from bayesmodels.numerics.node_law import NodeLaw
 from bayesmodels.numerics.special import (
     log_dirichlet_density,
     log_dirichlet_multinomial,
@@ -600,6 +601,8 @@ class MixtureLaw(Law):
 
     def entry(self, at: tuple[int, ...]) -> MixtureLaw:
         """Return the law of one element."""
+        if isinstance(self.law, NodeLaw):
+            return MixtureLaw(self.weights, self.law.entry(at))
         shape = np.shape(self.law.std())
 
         def taken(parameter: Any) -> Array:

@@ -33,6 +33,7 @@ from bayesmodels.posteriors.support.kind import Support
 pt: Any = tensor  # its functions have no types
 
 _BATCH = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
+_BATCH_INNER = 2_000_000  # the same, where most of them are inside of an operation
 _SHARE = 1e-3  # in units of which probabilities are known at least
 MOST_LEVELS = 2**13
 """Configurations of finite variables that are added up."""
@@ -61,11 +62,13 @@ class BatchDensity:
     Points are rows of unconstrained coordinates, of which there are `size`. Beside the log density
     there are the natural values of the continuous variables, and the probabilities of the levels of
     the finite ones given them, in one row: `slices` says where each variable is. Coordinates of
-    scalars with narrower `ends` than their supports end there.
+    scalars with narrower `ends` than their supports end there. Operations in its graph may cost as
+    much as `inner` numbers.
     """
 
-    def __init__(self, natural: ModelDensity, ends: Ends | None = None) -> None:
+    def __init__(self, natural: ModelDensity, ends: Ends | None = None, inner: int = 0) -> None:
         self.natural, model, self.ends = natural, natural.model, ends or {}
+        self._inner = inner
         self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
         for rv in model.free_RVs:
             refuse_integer(rv)
@@ -136,7 +139,7 @@ class BatchDensity:
     @property
     def cost(self) -> int:
         """About how many numbers a point costs."""
-        return self._widest * len(self.levels)
+        return (self._widest + self._inner) * len(self.levels)
 
     @property
     def coordinate_names(self) -> list[str]:
@@ -151,7 +154,7 @@ class BatchDensity:
         }
         for k, s in enumerate(self.finite):
             result[s.name] = np.stack([row[k] for row in self.levels])[chosen]
-        return result
+        return result or {"": np.zeros(len(natural))}  # which says how many there are
 
     def maps(self, name: str, element: int) -> Maps:
         """Return how one scalar depends on a coordinate of its own, where it does."""
@@ -260,7 +263,7 @@ class BatchDensity:
         self, points: Array, run: Callable[[Array], tuple[Array, Array]]
     ) -> tuple[Array, Array]:
         """Return what some points after the other give, on several threads if there are many."""
-        batch = max(1, _BATCH // self.cost)
+        batch = max(1, (_BATCH_INNER if self._inner else _BATCH) // self.cost)
         pieces = [points[at : at + batch] for at in range(0, len(points), batch)]
         result = zip(*gathered(run, pieces, len(points) * self.cost), strict=True)
         logs, numbers = map(np.concatenate, result)

@@ -137,14 +137,14 @@ class Conditionals:
             return False
 
     @cached_property
-    def _meetings(self) -> tuple[Any, dict[str, NDArray[np.intp]]]:
+    def meetings(self) -> tuple[Any, dict[str, NDArray[np.intp]]]:
         """Which elements meet in a summand, and which columns are those of each variable."""
         point = self.somewhere(np.random.default_rng(0))
         return self.density.dependence(point).meetings, self.density.columns(point)
 
     def _rows(self, names: Iterable[str]) -> Any:
         """Return which elements meet, in those summands that have some variables."""
-        meetings, columns = self._meetings
+        meetings, columns = self.meetings
         return meetings[meetings[:, np.concatenate([columns[name] for name in names])].sum(1) > 0]
 
     @property
@@ -157,19 +157,19 @@ class Conditionals:
         size = sum(self.supports[name].size for name in names)
         if not self._integers:
             return csr_array((size, size), dtype=bool)
-        _, columns = self._meetings
+        _, columns = self.meetings
         rows = self._rows(self._integers)[:, np.concatenate([columns[name] for name in names])]
         return csr_array(rows.T @ rows > 0)
 
     def unbounded(self, names: Sequence[str]) -> list[str]:
         """Return whole numbers without a known range that meet variables in a summand."""
-        rows, (_, columns) = self._rows(names), self._meetings
+        rows, (_, columns) = self._rows(names), self.meetings
         infinite = [name for name in self._integers if name not in self.finite]
         return [name for name in infinite if rows[:, columns[name]].nnz]
 
     def groups(self, names: Sequence[str], most: int = MOST_RESTS) -> list[Group]:
         """Return groups of finite elements that meet variables, and each other, in a summand."""
-        rows, (_, columns_of) = self._rows(names), self._meetings
+        rows, (_, columns_of) = self._rows(names), self.meetings
         places = [(name, i) for name, s in self.finite.items() for i in range(s.size)]
         columns = np.array([columns_of[name][i] for name, i in places], dtype=int)
         there = np.flatnonzero(rows[:, columns].sum(0))

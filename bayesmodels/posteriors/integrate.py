@@ -17,13 +17,13 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Unbounded
 from bayesmodels.numerics.lattice_integral import Integral, NotSettled, OutOfTime, Told, integral
 from bayesmodels.posteriors.batch_density import BatchDensity
-from bayesmodels.posteriors.budget import SECONDS, Budget, NotInTime
+from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, Budget, NotInTime
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import frozen
 from bayesmodels.posteriors.edges import edges
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.model_density import ModelDensity
-from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
+from bayesmodels.posteriors.partial import PartialPosterior, eliminated, partial_posterior
 from bayesmodels.posteriors.progress import bar
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.support.finite import added_up_far_enough
@@ -142,6 +142,8 @@ def integrate(
             NumericsWarning,
             stacklevel=2,
         )
+    if part:
+        off += part.off(density.rows(density.by_level(heaviest)[1], 0 * np.arange(len(heaviest))))
     result = result.less_sure(off)
     took = time.perf_counter() - begun
     again = partial(integrate, tolerance=tolerance, most=most, seconds=seconds)
@@ -163,6 +165,12 @@ def integrand(
     part = left if isinstance(left, PartialPosterior) else None
     natural = left.density if isinstance(left, PartialPosterior) else left
     density = BatchDensity(natural, edges(natural))
+    if density.size > most:
+        model = part.original if part else natural.model
+        with suppress(NotConjugate):
+            fewer = eliminated(Conditionals(model, UNLIMITED), rng)
+            part, natural = fewer, fewer.density
+            density = BatchDensity(natural, edges(natural), fewer.cost)
     if density.size > most:
         raise NotConjugate(_too_many(density, most, part))
     starts = np.concatenate([density.start[None], density.prior(_DRAWN * density.size, rng)])

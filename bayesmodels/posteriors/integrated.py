@@ -21,6 +21,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number
 from bayesmodels.numerics.laws import MixtureLaw
+from bayesmodels.numerics.node_law import NodeLaw
 from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
@@ -333,9 +334,11 @@ class IntegratedPosterior:
                 off = (law.error(), law.error())
             else:
                 _, before, laws = self._mixtures
-                other = MixtureLaw(before, laws[name])
+                other, inner = MixtureLaw(before, laws[name]), self._integral.log_error
+                if isinstance(laws[name], NodeLaw):
+                    inner = inner + laws[name].off().max(0)
                 both = [np.abs(law.cdf(end) - other.cdf(end)) for end in (low, high)]
-                off = tuple(each + self._integral.log_error for each in both)
+                off = tuple(each + inner for each in both)
             with np.errstate(divide="ignore"):
                 result[name] = (off[0] / np.exp(law.logpdf(low)), off[1] / np.exp(law.logpdf(high)))
         return result
@@ -440,6 +443,11 @@ class IntegratedPosterior:
                 f"leave_one_out: where {listed(self._density.ends)} may lie depends on the data or "
                 "a potential; integrate again without each row."
             )
+        if self._part and self._part.nodes:
+            raise DataError(
+                f"leave_one_out: {listed(self.integrated)} are eliminated on nodes, and without a "
+                "row they are not looked at yet: bm.sample draws, and ArviZ's loo reads the draws."
+            )
         block = self._part is not None
         rows, logs, errors = rows_left_out(
             without(self._held, self.forward),
@@ -454,8 +462,7 @@ class IntegratedPosterior:
         """Say what was integrated how, and how far off it may be."""
         parts = []
         if self._part:
-            laws = [f"{name} ({self._part.conjugate[name]})" for name in self.integrated]
-            parts.append(f"Given the rest, {listed(laws)} integrated out in closed form")
+            parts.append(f"Given the rest, {self._part.how}")
             parts += [s.cut for s in self._part.endless]
         if self._density.finite:
             number = len(self._density.levels)
@@ -490,7 +497,8 @@ class IntegratedPosterior:
         )
 
     def __repr__(self) -> str:
-        parts = [f"closed form: {', '.join(self.integrated) or 'nothing'}"]
+        how = "eliminated" if self._part and self._part.nodes else "closed form"
+        parts = [f"{how}: {', '.join(self.integrated) or 'nothing'}"]
         if self._density.finite:
             parts.append(f"added up: {', '.join(self._added_up)}")
         if self._on_lattice:

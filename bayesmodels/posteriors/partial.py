@@ -23,6 +23,7 @@ from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.batch_density import MOST_LEVELS
 from bayesmodels.posteriors.conditional import BATCHED, Conditionals
+from bayesmodels.posteriors.continuous_marginal import ContinuousMarginal, chosen
 from bayesmodels.posteriors.density import in_halves
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
@@ -132,6 +133,24 @@ def _summed(
     others = {rv.name for rv in model.free_RVs} - set(finite)
     why = f"a law given the levels of {listed(finite)} is not looked for"
     choice = Choice(dict.fromkeys(finite, "Categorical"), dict.fromkeys(others, why), (), ())
+    return PartialPosterior(model, remaining, density, marginal, choice, verification)
+
+
+def eliminated(conditionals: Conditionals, rng: np.random.Generator) -> PartialPosterior:
+    """Integrate continuous elements that are alone given the rest on nodes of their own."""
+    model = conditionals.original
+    if conditionals.zero_sums:  # they remain, as they are
+        conditionals = Conditionals(model, conditionals.budget, {})
+    names = chosen(conditionals)
+    if not names:
+        raise NotConjugate("no elements are alone given the rest.")
+    marginal = ContinuousMarginal(conditionals, names, rng)
+    remaining = remaining_model(conditionals.model, marginal, conditionals.supports)
+    why = "too many others depend on it to be eliminated"
+    others = {str(rv.name) for rv in model.free_RVs} - set(names)
+    choice = Choice(dict.fromkeys(names, "nodes"), dict.fromkeys(others, why), (), ())
+    verification = Verification(0, 0.0, 0.0, 0.0, 0.0, settled=True)
+    density = ModelDensity(remaining)
     return PartialPosterior(model, remaining, density, marginal, choice, verification)
 
 
@@ -343,7 +362,7 @@ class PartialPosterior:
         original: pm.Model,
         model: pm.Model,
         density: ModelDensity,
-        marginal: Marginal | FiniteMarginal,
+        marginal: Marginal | FiniteMarginal | ContinuousMarginal,
         choice: Choice,
         verification: Verification,
         unseen: tuple[str, ...] = (),
@@ -399,6 +418,8 @@ class PartialPosterior:
         for name, of in result.items():
             if name in self.levels:
                 laws[name] = Certain(of["probability"])
+            elif isinstance(self._marginal, ContinuousMarginal):
+                laws[name] = self._marginal.law(name, **of)
             elif name in families:
                 laws[name] = _law(families[name], **of)
             else:
@@ -416,6 +437,31 @@ class PartialPosterior:
             result[name] = np.full((len(known), *x.shape[1:]), np.nan)
             result[name][known] = x
         return result, known
+
+    @property
+    def nodes(self) -> int:
+        """On how many nodes elements are eliminated at least; 0 if they are in closed form."""
+        marginal = self._marginal
+        return marginal.number if isinstance(marginal, ContinuousMarginal) else 0
+
+    @property
+    def cost(self) -> int:
+        """About how many numbers are worked out inside of the block, of one point of the rest."""
+        marginal = self._marginal
+        return marginal.cost if isinstance(marginal, ContinuousMarginal) else 0
+
+    @property
+    def how(self) -> str:
+        """What was integrated out, and how."""
+        if self.nodes:
+            return f"{listed(self.integrated)} eliminated on {self.nodes} nodes each, or more"
+        laws = [f"{name} ({self.conjugate[name]})" for name in self.integrated]
+        return f"{listed(laws)} integrated out in closed form"
+
+    def off(self, rows: Point) -> float:
+        """Return how far off the log density of the rest may be, at some of its values."""
+        marginal = self._marginal
+        return marginal.off(rows) if isinstance(marginal, ContinuousMarginal) else 0.0
 
     @property
     def endless(self) -> list[Support]:

@@ -15,8 +15,6 @@ from pymc.model.fgraph import (
 from pytensor.graph.traversal import ancestors
 
 from bayesmodels.posteriors.density import graph_of, model_of
-from bayesmodels.posteriors.finite_marginal import FiniteMarginal
-from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.support.kind import Support
 
 
@@ -34,9 +32,7 @@ def replaceable(support: Support | None) -> bool:
     return support is not None and support.kind.flat is not None
 
 
-def remaining_model(
-    model: pm.Model, marginal: Marginal | FiniteMarginal, supports: dict[str, Support]
-) -> pm.Model:
+def remaining_model(model: pm.Model, marginal: Any, supports: dict[str, Support]) -> pm.Model:
     """Return the model without the block, whose log marginal density is added as a potential.
 
     Of a remaining variable whose prior depends on the block, the prior is in the potential, and a

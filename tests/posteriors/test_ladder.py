@@ -69,7 +69,7 @@ def improper():
 @opened
 def too_many():
     x = pm.TruncatedNormal("x", 0.5, 0.2, lower=0, upper=1, shape=5)
-    pm.Bernoulli("y", x, observed=[1, 0, 1, 1, 0])
+    pm.Binomial("y", 5, x.mean(), observed=3)
 
 
 @opened
