@@ -31,7 +31,14 @@ WITH_EFFECTS = (
 """Of which the density by hand has integrated something out, or is in other coordinates."""
 FAR = 4.0  # standard errors of a figure, beside the error that is stated
 TOLERANCE = 1e-3  # of what is integrated on lattices: less than what figures are known to
-SOLVED = ("mixture of two normals", "garch", "dose and response", "site occupancy")
+SOLVED = (
+    "mixture of two normals",
+    "garch",
+    "dose and response",
+    "site occupancy",
+    "surgical",
+    "negative binomial random intercepts",
+)
 UNSETTLED = ("two state chain with unknown rates",)
 MISSING = {
     name: "has not settled" if name in UNSETTLED else "scalars remain"
