@@ -6,6 +6,7 @@ from pytensor.configdefaults import config
 
 import bayesmodels as bm
 from bayesmodels.posteriors.model_density import ModelDensity
+from tests.posteriors.everyday.hand import REAL, Everyday
 from tests.posteriors.everyday.make import kept
 from tests.posteriors.everyday.more import MODELS
 
@@ -68,6 +69,40 @@ def test_densities_by_hand_are_those_of_the_models(name):
     for i in range(3):
         value, _ = density.value({key: x[i] for key, x in values.items()})
         assert value == pytest.approx(wanted[i], rel=1e-6)
+
+
+EFFECTS = {
+    "surgical": {"hospital": 12},
+    "seeds": {"plate": 21},
+    "negative binomial random intercepts": {"group": 10},
+    "meta analysis of three trials": {"base": 3, "trial": 3},
+    "meta analysis of six trials": {"base": 6, "trial": 6},
+    "random intercepts and slopes under a logit": {"base": 8, "slope": 8},
+    "measurement error under poisson counts": {"x": 30},
+    "glmm poisson": {"year": 40},
+    "stochastic volatility": {"h": 60},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EFFECTS)
+def test_densities_without_effects_are_those_of_the_models_with_them_weighted_out(name):
+    one = MODELS[name]
+    with config.change_flags(floatX="float64"):
+        density = ModelDensity(one.build())
+    at = {key: np.array(mean) for key, mean in kept()[name]["mean"].items()}
+
+    def given(**effects):
+        number = len(next(iter(effects.values())))
+        fixed = {key: np.broadcast_to(x, (number, *x.shape)) for key, x in at.items()}
+        return density.values(fixed | effects)[0]
+
+    lines = {key: (REAL, size) for key, size in EFFECTS[name].items()}
+    figures = Everyday(name, one.build, given, lines, 500, 10).reference()
+    wanted = one.density(**{key: x[None] for key, x in at.items()})[0]
+    off = figures["log_evidence_error"]
+    assert figures["log_evidence"] == pytest.approx(wanted, abs=FAR * off)
+    assert off < 0.02
 
 
 @pytest.mark.slow
