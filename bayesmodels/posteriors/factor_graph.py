@@ -80,6 +80,7 @@ def _side_by_side(parts: Sequence[Sets]) -> tuple[list[NDArray[np.intp]], Any]:
 
 _ADDED = (Add, Sub, Neg)
 _TIMES = (Mul, TrueDiv)
+_BY_ELEMENT = ("LogAddExp", "XLogY", "XLog1PY")  # graphs of their own, in newer PyTensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,8 +313,11 @@ def _after(  # noqa: C901, PLR0912 - a table
             result = parts[1]
         else:
             result = reduce(_union, moved)
-    elif isinstance(op, CAReduce):
-        axes = tuple(range(first.which.ndim) if op.axis is None else op.axis)
+    elif type(op).__name__ in _BY_ELEMENT:
+        result = reduce(_union, moved)
+    elif isinstance(op, CAReduce) or type(op).__name__ == "LogSumExp":
+        ndim = first.which.ndim
+        axes = tuple(range(ndim) if op.axis is None else (axis % ndim for axis in op.axis))
         folded = first.folded(axes)
         result = folded.at(np.squeeze(folded.which, axes))
     elif isinstance(op, MakeVector):

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
 from scipy import integrate, stats
 from scipy.special import betaln, gammaln, log_expit, logsumexp
@@ -110,6 +111,7 @@ def test_without_shared_scalars():
         posterior.leave_one_out()
 
 
+@pytest.mark.slow
 def test_heavy_tails_and_an_effect_without_data():
     with pm.Model() as model:
         tau = pm.HalfCauchy("tau", 1)
@@ -152,6 +154,31 @@ def test_supports_with_two_ends():
             for k in hits
         )
         assert abs(log - expected) < 1e-7
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_sums_of_two_densities_meet_element_by_element(axis):
+    caught = np.array([0, 2, 5, 0, 1])
+    with pm.Model() as model:
+        mean = pm.Normal("mean", 0, 1)
+        animal = pm.Normal("animal", mean, 1.5, shape=5)
+        pm.ZeroInflatedBinomial("y", psi=0.7, n=5, p=pm.math.invlogit(animal), observed=caught)
+        pair = pt.stack([-(animal**2) / 8, pt.zeros(5)], axis=axis)
+        pm.Potential("pair", pt.logsumexp(pair, axis=axis).sum())
+        pm.Potential("softly", pt.logaddexp(animal, 0.0).sum())
+    part = part_of(model)
+    assert part.integrated == ("animal",)
+    mean = np.array([-1.0, 0.5])
+    logs = part._marginal.fitted({"mean": mean}, 2).total
+    for m, log in zip(mean, logs, strict=True):
+        a = m + 1.5 * GRID
+        expected = 0.0
+        for k in caught:
+            none = np.log(0.3) if k == 0 else -np.inf
+            seen = np.log(0.7) + stats.binom.logpmf(k, 5, 1 / (1 + np.exp(-a)))
+            each = np.logaddexp(none, seen) + np.logaddexp(-(a**2) / 8, 0) + np.logaddexp(a, 0)
+            expected += logsumexp(stats.norm.logpdf(GRID) + each) + np.log(GRID[1] - GRID[0])
+        assert abs(log - expected) < 2 * SETTLED
 
 
 def test_two_places_are_refused():
