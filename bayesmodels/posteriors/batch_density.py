@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -16,6 +17,7 @@ from pytensor.configdefaults import config
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
+from scipy.sparse import eye_array
 from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
@@ -24,6 +26,7 @@ from bayesmodels.numerics.threads import gathered
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, SUMS
 from bayesmodels.posteriors.density import compiled, in_double, plain, written_in_double
 from bayesmodels.posteriors.edges import Ends, cut
+from bayesmodels.posteriors.factor_graph import Dependence, connected
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import drawn
 from bayesmodels.posteriors.nowhere import nowhere
@@ -80,8 +83,11 @@ class BatchDensity:
         with config.change_flags(floatX="float64", traceback__limit=0):
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]
             wanted = [written[name] for name in self.names]
-            total: Any = pt.sum([term.sum() for term in self._terms(written)])
-            as_written = plain(in_double([total, *written.replace_rvs_by_values(wanted)], {}))
+            terms, numbers = self._terms(written), written.replace_rvs_by_values(wanted)
+            total: Any = pt.sum([term.sum() for term in terms])
+            as_written = plain(in_double([total, *numbers], {}))
+            # What a number is a sum of belongs together: its square is no sum.
+            self._apart = values, [*terms, *map(pt.sqr, numbers)]
             # Of one point shapes are known, and rewriting is quick.
             outputs: Any = rewrite_graph(as_written, exclude=SUMS, clone=True)
             # Points are along the first axis, configurations along the second, if there are any:
@@ -105,6 +111,21 @@ class BatchDensity:
         shapes = [getattr(v.type, "shape", ()) for v in ancestors(outputs)]
         self._widest = max(int(np.prod(shape)) for shape in shapes if None not in shape)
         self.slices = self._places()
+
+    @cached_property
+    def sets(self) -> list[NDArray[np.intp]]:
+        """Coordinates in sets that share no summand of the log density, and no natural value."""
+        if self.finite or self.size <= 1:
+            return [np.arange(self.size)]
+        values, terms = self._apart
+        each = np.split(self.start, np.cumsum(list(self.sizes.values()))[:-1])
+        at = [
+            x.reshape(shape).astype(dtype)
+            for x, (_, dtype, shape) in zip(each, self._values, strict=True)
+        ]
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            meetings = Dependence(values, terms, at).meetings
+        return sorted(connected(meetings.T @ meetings + eye_array(self.size)), key=min)
 
     def _terms(self, model: pm.Model) -> list[Any]:
         """Return log terms in terms of unconstrained values, with the log Jacobians."""

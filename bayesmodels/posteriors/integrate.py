@@ -10,12 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 import pymc as pm
+from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError, NotConjugate, NumericsWarning
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.lattice import Unbounded
-from bayesmodels.numerics.lattice_integral import Integral, NotSettled, OutOfTime, Told, integral
+from bayesmodels.numerics.lattice import Function, Unbounded
+from bayesmodels.numerics.lattice_integral import (
+    SPEED,
+    Integral,
+    NotSettled,
+    OutOfTime,
+    Told,
+    integral,
+)
+from bayesmodels.numerics.product import Product, product
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, Budget, NotInTime
 from bayesmodels.posteriors.conditional import Conditionals
@@ -151,11 +160,15 @@ def integrate(
 
 
 class Integrand(NamedTuple):
-    """What is integrated: a block in closed form, the density of the rest, where modes may be."""
+    """What is integrated: a block in closed form, the density of the rest, where modes may be.
+
+    Independent sets of its coordinates are integrated one by one.
+    """
 
     part: PartialPosterior | None
     density: BatchDensity
     starts: Array
+    sets: list[NDArray[np.intp]]
 
 
 def integrand(
@@ -165,16 +178,19 @@ def integrand(
     part = left if isinstance(left, PartialPosterior) else None
     natural = left.density if isinstance(left, PartialPosterior) else left
     density = BatchDensity(natural, edges(natural))
+    sets = [np.arange(density.size)] if part else density.sets
     if density.size > most:
         model = part.original if part else natural.model
         with suppress(NotConjugate):
             fewer = eliminated(Conditionals(model, UNLIMITED), rng)
-            part, natural = fewer, fewer.density
-            density = BatchDensity(natural, edges(natural), fewer.cost)
-    if density.size > most:
+            rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost)
+            if rest.size <= most or max(map(len, sets)) > most:
+                part, density, sets = fewer, rest, [np.arange(rest.size)]
+    largest = max(map(len, sets))
+    if largest > most:
         raise NotConjugate(_too_many(density, most, part))
-    starts = np.concatenate([density.start[None], density.prior(_DRAWN * density.size, rng)])
-    return Integrand(part, density, starts)
+    starts = np.concatenate([density.start[None], density.prior(_DRAWN * largest, rng)])
+    return Integrand(part, density, starts, sets)
 
 
 def settled(
@@ -185,7 +201,7 @@ def settled(
     *,
     moments: bool = True,
     told: Told | None = None,
-) -> Integral:
+) -> Integral | Product:
     """Integrate with the data that are held; for draws, no `moments` need to settle, nor exist."""
     density = job.density
 
@@ -193,7 +209,18 @@ def settled(
         return density(points)[0], np.zeros((len(points), 0))
 
     f, least = (density, density.least) if moments else (mass, np.zeros(0))
+    left = seconds
+
+    def alone(part: Function, starts: Array) -> Integral:
+        nonlocal left
+        off = max(tolerance / len(job.sets), _LEAST)
+        result = integral(part, starts, off, left, rng, 0.0, density.cost, told)
+        left -= result.points * density.cost / SPEED
+        return result
+
     try:
+        if len(job.sets) > 1:
+            return product(f, job.sets, job.starts, alone)
         return integral(f, job.starts, tolerance, seconds, rng, least, density.cost, told)
     except NotSettled as error:
         if job.part is None and not np.isfinite(density(job.starts)[0]).any():
@@ -211,7 +238,7 @@ def settled(
         ) from error
 
 
-def _far_enough(job: Integrand, result: Integral, heaviest: Array) -> None:
+def _far_enough(job: Integrand, result: Integral | Product, heaviest: Array) -> None:
     """Make sure that whole numbers without an end are added up as far as they are probable."""
     part, density = job.part, job.density
     for s in density.finite:

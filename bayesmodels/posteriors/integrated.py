@@ -22,6 +22,7 @@ from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number
 from bayesmodels.numerics.laws import MixtureLaw
 from bayesmodels.numerics.node_law import NodeLaw
+from bayesmodels.numerics.product import Product
 from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
@@ -89,7 +90,7 @@ class IntegratedPosterior:
         model: pm.Model,
         held: pm.Model,
         density: BatchDensity,
-        result: Integral,
+        result: Integral | Product,
         part: PartialPosterior | None,
         tolerance: float,
         seconds: float,
@@ -239,14 +240,16 @@ class IntegratedPosterior:
 
     def _number(self, name: str, k: int) -> Number:
         """Return the law of one scalar."""
-        result = self._integral
-        gap = (result.numbers[:, k] - result.mean[k]) / result.sd[k]
+        result, column = self._integral, k
+        if isinstance(result, Product):
+            result, column = result.of_number(k)
+        gap = (result.numbers[:, column] - result.mean[column]) / result.sd[column]
         kurtosis = float(result.weights @ gap**4) - 3.0
-        moments = (float(result.mean[k]), float(result.sd[k]), kurtosis)
+        moments = (float(result.mean[column]), float(result.sd[column]), kurtosis)
 
         def curve() -> Curve:
             maps = self._density.maps(name, k - self._density.slices[name].start)
-            return Curve(result.table(maps.coordinate), maps.there, maps.back, maps.slope)
+            return Curve(self._integral.table(maps.coordinate), maps.there, maps.back, maps.slope)
 
         return Number(moments, curve)
 
@@ -257,6 +260,7 @@ class IntegratedPosterior:
         And the weights of the rows, of the last lattice and of the one before.
         """
         result, density = self._integral, self._density
+        assert isinstance(result, Integral)  # noqa: S101 - of a block there is one set
         kept = np.flatnonzero(_heavy(result.weights) | _heavy(result.before))
         points = result.points_at(kept)
         each, natural = density.by_level(points)
@@ -294,6 +298,7 @@ class IntegratedPosterior:
         one, other = (MixtureLaw(weights, law) for weights in (last, before))
         of_rest = [*self._integral.mean_error, *self._integral.sd_error]
         mean, sd = one.mean(), one.std()
+        assert isinstance(self._integral, Integral)  # noqa: S101 - as above
         lost = max(0.0, 1 - last.sum()) + self._integral.mass_outside
         light = last <= np.quantile(last, _LIGHT)
         far = (law.var() + (law.mean() - mean) ** 2)[light].max(0)

@@ -16,6 +16,7 @@ import pymc as pm
 
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics.lattice_integral import Integral
+from bayesmodels.numerics.product import Product
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, NotInTime
 from bayesmodels.posteriors.compiled_sampler import draws_of, for_nutpie
 from bayesmodels.posteriors.conditional import Conditionals
@@ -215,7 +216,9 @@ def _best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> 
     return "mcmc"
 
 
-def _near(model: pm.Model, part: PartialPosterior | None, rng: np.random.Generator) -> Integral:
+def _near(
+    model: pm.Model, part: PartialPosterior | None, rng: np.random.Generator
+) -> Integral | Product:
     """Integrate as far as draws need it."""
     job = integrand(part or ModelDensity(model), MOST, rng)
     return settled(job, _NEAR, SECONDS, rng, moments=False)

@@ -23,6 +23,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice_integral import Integral
+from bayesmodels.numerics.product import Product
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import Budget
 from bayesmodels.posteriors.conditional import Conditionals
@@ -40,7 +41,7 @@ _SOME = 0.3  # of each row that may be left out while it is seen what depends on
 
 def rows_left_out(
     model: pm.Model,
-    result: Integral,
+    result: Integral | Product,
     seconds: float,
     rng: np.random.Generator,
     *,
@@ -59,9 +60,15 @@ def rows_left_out(
     for some in out.values():
         some.set_value(0 * some.get_value())
     fine, coarse = result.sublattices(_CLOSE)
-    points = result.points_at(fine)
+    points, sets = result.points_at(fine), [np.arange(len(fine))]
+    middle = points[0]
+    if isinstance(result, Product):
+        which, middle = result.number_of(fine), result.middle
+        sets = [np.flatnonzero(which == number) for number in range(len(result.parts))]
+    points = np.concatenate([points, middle[None]])
     start = density(points)[0]
-    log_volumes = np.log(result.weights[fine]) - start
+    log_weights, every = np.log(result.weights[fine]), np.ones_like(coarse)
+    log_volumes = log_weights - start[:-1]
     border = result.halo[fine]  # beyond which there may be mass without a row that was far off
     rows = [(name, at) for name, own in out.items() for at in np.ndindex(own.get_value().shape)]
     logs, errors = np.empty(len(rows)), np.empty(len(rows))
@@ -71,14 +78,20 @@ def rows_left_out(
         indicator = np.zeros_like(out[name].get_value())
         indicator[at] = 1.0
         out[name].set_value(indicator)
-        without = log_volumes + density(points)[0]
+        after = density(points)[0]
+        without = log_volumes + after[:-1]
         out[name].set_value(0 * indicator)
+        # Of independent sets each has what the others change in the middle, which counts once.
         both = [
-            logsumexp((log_volumes + start)[some]) - logsumexp(without[some])
-            for some in (slice(None), coarse)
+            sum(logsumexp(log_weights[s][some[s]]) - logsumexp(without[s][some[s]]) for s in sets)
+            + (len(sets) - 1) * (after[-1] - start[-1])
+            for some in (every, coarse)
         ]
         logs[number] = both[0]
-        outside = np.exp(logsumexp(np.append(without[border], -np.inf)) - logsumexp(without))
+        outside = sum(
+            np.exp(logsumexp(np.append(without[s][border[s]], -np.inf)) - logsumexp(without[s]))
+            for s in sets
+        )
         errors[number] = abs(both[0] - both[1]) + 2 * result.log_error + result.halo_ratio * outside
         each = time.process_time() - begun
         if number == 0 and each * len(rows) > end - begun:
