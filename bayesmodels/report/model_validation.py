@@ -199,14 +199,15 @@ def _visits(report: Report) -> Picture:
     for _, name, at, x in scalar_draws(report.comparison.law, report.sampled):
         if name in levels(posterior):
             elements.setdefault((name, at[:-1]), []).append(x.mean(-1))
-    mass, panels = posterior.mean(), []
+    laws, panels = posterior.marginals(), []
     for (name, at), visited in list(elements.items())[: figures.MOST_SCALARS]:
         axes = zip(posterior.dims[name], at, strict=True)
         inner = of_place(posterior.coords[axis][i] for axis, i in axes)
         text = f"{name}[{inner}]" if at else name
         values = levels(posterior)[name]
         kind = report.comparison.kind
-        panels.append(_bars(text, values, mass[name][at], np.array(visited), kind))
+        mass = np.asarray(laws[name].mean())[at]
+        panels.append(_bars(text, values, mass, np.array(visited), kind))
     caption = (
         f"Bars: the {report.comparison.kind} probability of each value. Dots: how often each chain "
         "visited it, which should scatter about the bar's end."
