@@ -184,7 +184,7 @@ def integrand(
         with suppress(NotConjugate):
             fewer = eliminated(Conditionals(model, UNLIMITED), rng)
             rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost)
-            if rest.size <= most or max(map(len, sets)) > most:
+            if rest.size <= most or (max(map(len, sets)) > most and rest.size < density.size):
                 part, density, sets = fewer, rest, [np.arange(rest.size)]
     largest = max(map(len, sets))
     if largest > most:
