@@ -39,6 +39,7 @@ SOLVED = (
     "site occupancy",
     "surgical",
     "negative binomial random intercepts",
+    "measurement error under poisson counts",
 )
 UNSETTLED = ("two state chain with unknown rates",)
 MISSING = {
