@@ -172,7 +172,7 @@ class ContinuousMarginal:
         self.size = sum(self._sizes)
         self._rows: Any = csr_array(self._sum.rows[:, : self.size])
         self._parts_of = np.repeat(
-            np.arange(len(self._sum.parts)), [int(np.prod(v.type.shape)) for v in self._sum.parts]
+            np.arange(len(self._sum.parts)), [np.size(x) for x in self._sum.run(*at)]
         )
         self._forms = dict[int, FiniteTables]()
         self._runs = dict[tuple[int, ...], _Idle]()
