@@ -40,6 +40,7 @@ SOLVED = (
     "surgical",
     "negative binomial random intercepts",
     "measurement error under poisson counts",
+    "capture recapture mh",
 )
 UNSETTLED = ("two state chain with unknown rates",)
 MISSING = {
