@@ -155,6 +155,18 @@ class Integral:
         fine = np.flatnonzero(before & (self.weights > 0))
         return fine, coarse[fine]
 
+    def log_ratio(
+        self, chosen: NDArray[np.intp], coarse: NDArray[np.bool_], change: Array
+    ) -> tuple[float, float]:
+        """Return how the log integral changes with the log values at `sublattices`; its error."""
+        before = np.log(self.weights[chosen])
+        after = before + change
+        both = [logsumexp(after[some]) - logsumexp(before[some]) for some in (slice(None), coarse)]
+        # Beyond the border there may be mass when the log values are others.
+        border = np.append(after[self.halo[chosen]], -np.inf)
+        outside = self.halo_ratio * np.exp(logsumexp(border) - logsumexp(after))
+        return float(both[0]), float(abs(both[0] - both[1]) + 2 * self.log_error + outside)
+
     def _every(self, step: int) -> NDArray[np.bool_]:
         """Return which points are on the cubic lattices with some multiple of the step."""
         on = [(lattice.places % (2 * step) == 0).all(-1) for lattice in self.lattices]

@@ -106,16 +106,6 @@ class Product:
         """The weights of the points."""
         return self._of_points(lambda part: part.weights)
 
-    @cached_property
-    def halo(self) -> NDArray[np.bool_]:
-        """Which points are at the border."""
-        return np.concatenate([part.halo for part in self.parts])
-
-    @property
-    def halo_ratio(self) -> float:
-        """Ratio of the mass outside the lattices to that of their border points."""
-        return max(part.halo_ratio for part in self.parts)
-
     def of_number(self, k: int) -> tuple[Integral, int]:
         """Return the part that a number depends on, and which of its numbers it is."""
         for part, columns in zip(self.parts, self.columns, strict=True):
@@ -145,17 +135,36 @@ class Product:
         return np.searchsorted(self._starts, chosen, side="right") - 1
 
     def sublattices(self, close: float) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return points of lattices that are a step finer than has to be; and which have to be."""
+        """Return points of lattices that are a step finer than has to be; and which have to be.
+
+        The last one is the middle.
+        """
         each = [part.sublattices(close / len(self.parts)) for part in self.parts]
         fine = [own + start for (own, _), start in zip(each, self._starts, strict=False)]
-        return np.concatenate(fine), np.concatenate([coarse for _, coarse in each])
+        return (
+            np.append(np.concatenate(fine), self.points),
+            np.append(np.concatenate([coarse for _, coarse in each]), True),
+        )
+
+    def log_ratio(
+        self, chosen: NDArray[np.intp], coarse: NDArray[np.bool_], change: Array
+    ) -> tuple[float, float]:
+        """Return how the log integral changes with the log values at `sublattices`; its error."""
+        which, middle = self.number_of(chosen), float(change[-1])
+        total, error = middle, 0.0
+        for number, (part, start) in enumerate(zip(self.parts, self._starts, strict=False)):
+            own = which == number
+            # Each has what the others change in the middle, which counts once.
+            ratio, off = part.log_ratio(chosen[own] - start, coarse[own], change[own] - middle)
+            total, error = total + ratio, error + off
+        return total, error
 
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
-        """Return the points x with the chosen numbers."""
+        """Return the points x with the chosen numbers; after all others comes the middle."""
         result, which = np.tile(self.middle, (len(chosen), 1)), self.number_of(chosen)
-        for number in np.unique(which):
+        for number, part in enumerate(self.parts):
             rows = np.flatnonzero(which == number)
-            own = self.parts[number].points_at(chosen[rows] - self._starts[number])
+            own = part.points_at(chosen[rows] - self._starts[number])
             result[rows[:, None], self.sets[number]] = own
         return result
 

@@ -30,6 +30,7 @@ from bayesmodels.posteriors.factor_graph import Dependence, connected
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import drawn
 from bayesmodels.posteriors.nowhere import nowhere
+from bayesmodels.posteriors.rounding import NO_GRADIENT
 from bayesmodels.posteriors.support import listed, one_to_one, refuse_integer, shaped, supports
 from bayesmodels.posteriors.support.kind import Support
 
@@ -99,6 +100,7 @@ class BatchDensity:
             ]
             every = vectorize_graph(outputs, dict(zip(values, rows, strict=True)))
             self._compiled: Any = compiled(rows, every, BATCH_MODE).__wrapped__
+            self._graph = rows, every[0]
             self._idle = [self._compiled]
         start = written.initial_point(random_seed=0)
         self._values = [(v.name, v.dtype, np.shape(start[v.name])) for v in values]
@@ -258,6 +260,29 @@ class BatchDensity:
             result[self.slices[s.name]] = _SHARE
         return result
 
+    @cached_property
+    def _slopes(self) -> Any:
+        """The function of log densities and slopes; None where some operation has no derivative."""
+        rows, logs = self._graph
+        free = [v for v, finite in zip(rows, self._is_finite, strict=True) if not finite]
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            total = pt.logsumexp(logs, axis=1) if self.finite else logs
+            try:
+                return compiled(rows, [total, *pt.grad(total.sum(), free)], LIGHT_MODE)
+            except NO_GRADIENT:
+                return None
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether all operations have derivatives."""
+        return self._slopes is not None
+
+    def slope(self, x: Array) -> tuple[float, Array]:
+        """Return log density and slope at a point (d)."""
+        inputs, _ = self._inputs(x[None])
+        log, *parts = self._slopes(*inputs)
+        return float(np.ravel(log)[0]), np.concatenate([np.ravel(part) for part in parts])
+
     def __call__(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n) and numbers (n, k) at points (n, d)."""
         return self._joined(points, lambda piece: self._added_up(*self._some(piece)))
@@ -301,7 +326,8 @@ class BatchDensity:
         finally:
             self._idle.append(run)
 
-    def _some(self, points: Array) -> tuple[Array, Array]:
+    def _inputs(self, points: Array) -> tuple[list[Any], tuple[int, ...]]:
+        """Return the graph's inputs at points, all configurations along a second axis."""
         n, configurations = len(points), len(self.levels)
         inputs, at, finite = [], 0, iter(zip(*self.levels, strict=True))
         lead, size = ((n, 1), (n, configurations)) if self.finite else ((n,), (n,))
@@ -314,6 +340,11 @@ class BatchDensity:
                 at += width
             with np.errstate(over="ignore"):  # beyond single precision is infinite
                 inputs.append(value.astype(dtype))
+        return inputs, size
+
+    def _some(self, points: Array) -> tuple[Array, Array]:
+        n, configurations = len(points), len(self.levels)
+        inputs, size = self._inputs(points)
         logs, *parts = self._evaluated(inputs, size)
         logs = np.where(logs == np.inf, np.nan, logs).reshape(n, configurations)
         flat = [(p[:, 0] if self.finite else p).reshape(n, -1) for p in parts]

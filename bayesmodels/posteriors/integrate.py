@@ -13,7 +13,7 @@ import pymc as pm
 from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError, NotConjugate, NumericsWarning
-from bayesmodels.input.parameters import count, randomness
+from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Function, Unbounded
 from bayesmodels.numerics.lattice_integral import (
@@ -25,6 +25,7 @@ from bayesmodels.numerics.lattice_integral import (
     integral,
 )
 from bayesmodels.numerics.product import Product, product
+from bayesmodels.numerics.weights import GOAL, Weighted, weighted
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, Budget, NotInTime
 from bayesmodels.posteriors.conditional import Conditionals
@@ -38,7 +39,9 @@ from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.support.finite import added_up_far_enough
 from bayesmodels.posteriors.unseen import unseen, without
 
-MOST = 4
+ON_LATTICE = 4
+"""Scalars that a lattice has not too many points for."""
+_MOST = 60  # scalars that weights are not too unequal for
 _DRAWN = 150  # from the prior, for each dimension, to look for modes
 _HEAVIEST = 5  # points at which rounding is bounded
 _UNITS = 64 * float(np.finfo(float).eps)  # of a log density, without derivatives
@@ -49,7 +52,6 @@ def integrate(
     model: pm.Model,
     *,
     tolerance: float = 1e-6,
-    most: int = MOST,
     seconds: float = SECONDS,
     progress: bool = False,
     rng: np.random.Generator | int | None = None,
@@ -62,20 +64,20 @@ def integrate(
     .. math:: p(y) = \sum_k \int p(y, k, \phi) \, d\phi, \qquad
         p(y, k, \phi) = \int p(y, k, \phi, x) \, dx,
 
-    where the inner integral is exact, the sum is over all values, and the outer integral is over
-    few scalars: the trapezoidal rule on a lattice in whitened, unconstrained coordinates, which
-    converges geometrically. It is refined until log evidence, means and standard deviations have
-    settled.
+    where the inner integral is exact and the sum is over all values. The outer integral is over
+    unconstrained coordinates. Of up to four scalars it is the trapezoidal rule on a lattice, which
+    converges geometrically: it is refined until log evidence, means and standard deviations have
+    settled. Of up to 60 it is importance sampling from Student-t laws that are fitted to weighted,
+    scrambled Sobol points: sixteen independent scramblings give the standard error of each number.
 
     Parameters
     ----------
     model : pymc.Model
-        Any model of which at most `most` scalars are neither conjugate given the rest nor finite.
+        Any model of which at most 60 scalars are neither conjugate given the rest nor finite.
     tolerance : float, default 1e-6
         How far off the log evidence may be, and means and standard deviations in units of the
-        latter.
-    most : int, default 4
-        Number of scalars that may remain.
+        latter. Of more than four scalars, the standard error of log evidence and means; there
+        0.01 if the tolerance is less.
     seconds : float, default 50
         How long the search for the block may compute, and the integration.
     progress : bool, default False
@@ -92,8 +94,8 @@ def integrate(
     Raises
     ------
     NotConjugate
-        If more than `most` scalars remain, the posterior is improper, or the integral has not
-        settled; `reason` says which variable it is about, and why.
+        If more than 60 scalars remain, the posterior is improper, the integral has not settled, or
+        few points have most of the weight; `reason` says which variable it is about, and why.
     DataError
         If it is no PyMC model, or has no free variable, or a setting is out of its range.
 
@@ -105,7 +107,8 @@ def integrate(
 
     Sources: Trefethen and Weideman (2014), *The exponentially convergent trapezoidal rule*, SIAM
     Review 56; Gelman et al. (2013), *Bayesian Data Analysis*, section 5.4 (integrating the
-    coefficients of a hierarchy out).
+    coefficients of a hierarchy out); Owen (2013), *Monte Carlo theory, methods and examples*,
+    chapters 9, 10 and 17 (importance sampling, and scrambled points).
 
     Examples
     --------
@@ -133,12 +136,12 @@ def integrate(
         raise DataError(f"tolerance: must be between {_LEAST:g} and 1; got {tolerance}.")
     if not seconds > 0:
         raise DataError(f"seconds: must be positive; got {seconds}.")
-    most, rng = count(most, "most", 0), randomness(rng)
+    rng = randomness(rng)
     begun = time.perf_counter()
     held = frozen(model)  # the posterior of these data, whatever the model's will be later
     forward = unseen(held)
     with bar(seconds, show=progress) as told:
-        job = integrand(block(without(held, forward), seconds, rng), most, rng)
+        job = integrand(block(without(held, forward), seconds, rng), rng)
         result = settled(job, tolerance, seconds, rng, told=told)
     part, density = job.part, job.density
     heaviest = result.points_at(np.argsort(-result.weights)[:_HEAVIEST])
@@ -155,7 +158,7 @@ def integrate(
         off += part.off(density.rows(density.by_level(heaviest)[1], 0 * np.arange(len(heaviest))))
     result = result.less_sure(off)
     took = time.perf_counter() - begun
-    again = partial(integrate, tolerance=tolerance, most=most, seconds=seconds)
+    again = partial(integrate, tolerance=tolerance, seconds=seconds)
     return IntegratedPosterior(model, held, density, result, part, tolerance, took, again, forward)
 
 
@@ -171,24 +174,22 @@ class Integrand(NamedTuple):
     sets: list[NDArray[np.intp]]
 
 
-def integrand(
-    left: PartialPosterior | ModelDensity, most: int, rng: np.random.Generator
-) -> Integrand:
+def integrand(left: PartialPosterior | ModelDensity, rng: np.random.Generator) -> Integrand:
     """Compile what is to be integrated; data that are shared variables may change after that."""
     part = left if isinstance(left, PartialPosterior) else None
     natural = left.density if isinstance(left, PartialPosterior) else left
     density = BatchDensity(natural, edges(natural))
     sets = [np.arange(density.size)] if part else density.sets
-    if density.size > most:
+    if density.size > ON_LATTICE:
         model = part.original if part else natural.model
         with suppress(NotConjugate):
             fewer = eliminated(Conditionals(model, UNLIMITED), rng)
             rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost)
-            if rest.size <= most or (max(map(len, sets)) > most and rest.size < density.size):
+            if rest.size <= max(ON_LATTICE, min(density.size, max(map(len, sets))) - 1):
                 part, density, sets = fewer, rest, [np.arange(rest.size)]
     largest = max(map(len, sets))
-    if largest > most:
-        raise NotConjugate(_too_many(density, most, part))
+    if largest > ON_LATTICE and density.size > _MOST:
+        raise NotConjugate(_too_many(density, part))
     starts = np.concatenate([density.start[None], density.prior(_DRAWN * largest, rng)])
     return Integrand(part, density, starts, sets)
 
@@ -201,7 +202,7 @@ def settled(
     *,
     moments: bool = True,
     told: Told | None = None,
-) -> Integral | Product:
+) -> Integral | Product | Weighted:
     """Integrate with the data that are held; for draws, no `moments` need to settle, nor exist."""
     density = job.density
 
@@ -219,8 +220,12 @@ def settled(
         return result
 
     try:
-        if len(job.sets) > 1:
+        if len(job.sets) > 1 and max(map(len, job.sets)) <= ON_LATTICE:
             return product(f, job.sets, job.starts, alone)
+        if density.size > ON_LATTICE:
+            goal = max(tolerance, GOAL)
+            slope = density.slope if density.has_slopes else None
+            return weighted(f, job.starts, goal, seconds, rng, least, density.cost, slope, told)
         return integral(f, job.starts, tolerance, seconds, rng, least, density.cost, told)
     except NotSettled as error:
         if job.part is None and not np.isfinite(density(job.starts)[0]).any():
@@ -238,7 +243,7 @@ def settled(
         ) from error
 
 
-def _far_enough(job: Integrand, result: Integral | Product, heaviest: Array) -> None:
+def _far_enough(job: Integrand, result: Integral | Product | Weighted, heaviest: Array) -> None:
     """Make sure that whole numbers without an end are added up as far as they are probable."""
     part, density = job.part, job.density
     for s in density.finite:
@@ -278,11 +283,11 @@ def block(
         return density or ModelDensity(model)
 
 
-def _too_many(density: BatchDensity, most: int, part: PartialPosterior | None) -> str:
+def _too_many(density: BatchDensity, part: PartialPosterior | None) -> str:
     sizes = density.sizes
     said = listed(f"{name} ({size})" if size > 1 else name for name, size in sizes.items())
     block = f" with {listed(part.integrated)} integrated out" if part else ""
     return (
-        f"{density.size} scalars remain{block} ({said}), and a lattice of more than {most} "
-        "dimensions has too many points."
+        f"{density.size} scalars remain{block} ({said}), and at most {_MOST} are integrated here: "
+        "of more the points that are weighed are too unequal."
     )

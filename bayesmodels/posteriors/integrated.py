@@ -23,6 +23,7 @@ from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number
 from bayesmodels.numerics.laws import MixtureLaw
 from bayesmodels.numerics.node_law import NodeLaw
 from bayesmodels.numerics.product import Product
+from bayesmodels.numerics.weights import Weighted
 from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
@@ -90,7 +91,7 @@ class IntegratedPosterior:
         model: pm.Model,
         held: pm.Model,
         density: BatchDensity,
-        result: Integral | Product,
+        result: Integral | Product | Weighted,
         part: PartialPosterior | None,
         tolerance: float,
         seconds: float,
@@ -103,7 +104,8 @@ class IntegratedPosterior:
         self._held, self._density, self._integral, self._part = held, density, result, part
         self.log_integral, self.log_evidence_error = result.log_total, result.log_error
         self.integrated, self.forward = part.integrated if part else (), tuple(forward)
-        self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
+        shapes = {rv.name: shape for _, rv, shape in shaped(model)}
+        self.shapes = {rv.name: shapes[rv.name] for rv in model.free_RVs}
         known = {*self.integrated, *self.forward}
         self.remaining = tuple(name for name in self.shapes if name not in known)
         self.dims, self.coords = reading.dims_and_coords(model, self.shapes)
@@ -243,7 +245,8 @@ class IntegratedPosterior:
         result, column = self._integral, k
         if isinstance(result, Product):
             result, column = result.of_number(k)
-        gap = (result.numbers[:, column] - result.mean[column]) / result.sd[column]
+        sd = result.sd[column] or 1.0  # of a number that is certain
+        gap = (result.numbers[:, column] - result.mean[column]) / sd
         kurtosis = float(result.weights @ gap**4) - 3.0
         moments = (float(result.mean[column]), float(result.sd[column]), kurtosis)
 
@@ -260,7 +263,7 @@ class IntegratedPosterior:
         And the weights of the rows, of the last lattice and of the one before.
         """
         result, density = self._integral, self._density
-        assert isinstance(result, Integral)  # noqa: S101 - of a block there is one set
+        assert not isinstance(result, Product)  # noqa: S101 - of a block there is one set
         kept = np.flatnonzero(_heavy(result.weights) | _heavy(result.before))
         points = result.points_at(kept)
         each, natural = density.by_level(points)
@@ -298,7 +301,7 @@ class IntegratedPosterior:
         one, other = (MixtureLaw(weights, law) for weights in (last, before))
         of_rest = [*self._integral.mean_error, *self._integral.sd_error]
         mean, sd = one.mean(), one.std()
-        assert isinstance(self._integral, Integral)  # noqa: S101 - as above
+        assert not isinstance(self._integral, Product)  # noqa: S101 - as above
         lost = max(0.0, 1 - last.sum()) + self._integral.mass_outside
         light = last <= np.quantile(last, _LIGHT)
         far = (law.var() + (law.mean() - mean) ** 2)[light].max(0)

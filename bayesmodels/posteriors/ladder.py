@@ -17,13 +17,14 @@ import pymc as pm
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.product import Product
+from bayesmodels.numerics.weights import Weighted
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, NotInTime
 from bayesmodels.posteriors.compiled_sampler import draws_of, for_nutpie
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.exact import Search, exact
 from bayesmodels.posteriors.few_bits import FewBits
 from bayesmodels.posteriors.independent import AGAIN
-from bayesmodels.posteriors.integrate import MOST, block, integrand, integrate, settled
+from bayesmodels.posteriors.integrate import block, integrand, integrate, settled
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import NewData, Values
@@ -135,7 +136,7 @@ def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
 
 def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.Generator], Draw]:
     """Integrate; data for which the integral does not settle are left to a sampler."""
-    job = integrand(block(data.model, SECONDS, rng), MOST, rng)
+    job = integrand(block(data.model, SECONDS, rng), rng)
     sampled = cache(lambda: _sampled(data, job.part))
 
     def given(rng: np.random.Generator) -> Draw:
@@ -218,7 +219,7 @@ def _best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> 
 
 def _near(
     model: pm.Model, part: PartialPosterior | None, rng: np.random.Generator
-) -> Integral | Product:
+) -> Integral | Product | Weighted:
     """Integrate as far as draws need it."""
-    job = integrand(part or ModelDensity(model), MOST, rng)
+    job = integrand(part or ModelDensity(model), rng)
     return settled(job, _NEAR, SECONDS, rng, moments=False)

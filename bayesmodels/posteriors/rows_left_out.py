@@ -17,13 +17,13 @@ import numpy as np
 import pymc as pm
 from pytensor import tensor
 from pytensor.graph.replace import graph_replace
-from scipy.special import logsumexp
 
 from bayesmodels.errors import DataError
 from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.product import Product
+from bayesmodels.numerics.weights import Weighted
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import Budget
 from bayesmodels.posteriors.conditional import Conditionals
@@ -41,7 +41,7 @@ _SOME = 0.3  # of each row that may be left out while it is seen what depends on
 
 def rows_left_out(
     model: pm.Model,
-    result: Integral | Product,
+    result: Integral | Product | Weighted,
     seconds: float,
     rng: np.random.Generator,
     *,
@@ -60,16 +60,8 @@ def rows_left_out(
     for some in out.values():
         some.set_value(0 * some.get_value())
     fine, coarse = result.sublattices(_CLOSE)
-    points, sets = result.points_at(fine), [np.arange(len(fine))]
-    middle = points[0]
-    if isinstance(result, Product):
-        which, middle = result.number_of(fine), result.middle
-        sets = [np.flatnonzero(which == number) for number in range(len(result.parts))]
-    points = np.concatenate([points, middle[None]])
+    points = result.points_at(fine)
     start = density(points)[0]
-    log_weights, every = np.log(result.weights[fine]), np.ones_like(coarse)
-    log_volumes = log_weights - start[:-1]
-    border = result.halo[fine]  # beyond which there may be mass without a row that was far off
     rows = [(name, at) for name, own in out.items() for at in np.ndindex(own.get_value().shape)]
     logs, errors = np.empty(len(rows)), np.empty(len(rows))
     end = time.process_time() + seconds
@@ -78,21 +70,10 @@ def rows_left_out(
         indicator = np.zeros_like(out[name].get_value())
         indicator[at] = 1.0
         out[name].set_value(indicator)
-        after = density(points)[0]
-        without = log_volumes + after[:-1]
+        change = density(points)[0] - start
         out[name].set_value(0 * indicator)
-        # Of independent sets each has what the others change in the middle, which counts once.
-        both = [
-            sum(logsumexp(log_weights[s][some[s]]) - logsumexp(without[s][some[s]]) for s in sets)
-            + (len(sets) - 1) * (after[-1] - start[-1])
-            for some in (every, coarse)
-        ]
-        logs[number] = both[0]
-        outside = sum(
-            np.exp(logsumexp(np.append(without[s][border[s]], -np.inf)) - logsumexp(without[s]))
-            for s in sets
-        )
-        errors[number] = abs(both[0] - both[1]) + 2 * result.log_error + result.halo_ratio * outside
+        ratio, errors[number] = result.log_ratio(fine, coarse, change)
+        logs[number] = -ratio
         each = time.process_time() - begun
         if number == 0 and each * len(rows) > end - begun:
             raise DataError(

@@ -42,8 +42,8 @@ def sample(
 ) -> xr.DataTree:
     """Draw from a PyMC model's posterior: independently if it can be solved, else with `pm.sample`.
 
-    Three ways are tried in this order: the closed form, as `exact` finds it; integration of few
-    scalars, as `integrate` does it; and the sampler.
+    Three ways are tried in this order: the closed form, as `exact` finds it; integration, on a
+    lattice or by weights, as `integrate` does it; and the sampler.
 
     Parameters
     ----------
@@ -62,10 +62,11 @@ def sample(
     xarray.DataTree
         Groups ``posterior`` (Deterministics included), ``sample_stats``, ``observed_data`` and
         ``constant_data``, with names, dims and coords as PyMC gives them. ``attrs["sampler"]`` is
-        ``"exact"``, ``"integrated"``, ``"nutpie"`` or ``"pymc"``; ``attrs["reason"]`` says why it
-        is none of the ways before. Without a sampler, ``sample_stats`` has ``lp``, the posterior
-        log density in natural space, and ``attrs["log_evidence"]`` is there unless a prior is
-        improper, after integration with ``attrs["log_evidence_error"]``. Of a closed form,
+        ``"exact"``, ``"integrated"``, ``"weighted"``, ``"nutpie"`` or ``"pymc"``;
+        ``attrs["reason"]`` says why it is none of the ways before. Without a sampler,
+        ``sample_stats`` has ``lp``, the posterior log density in natural space, and
+        ``attrs["log_evidence"]`` is there unless a prior is improper, after integration with
+        ``attrs["log_evidence_error"]``. Of a closed form,
         ``attrs["verified"]`` is as in `ExactPosterior`.
 
     Raises
@@ -144,7 +145,7 @@ def independent_tree(
     if isinstance(posterior, ExactPosterior):
         tree.attrs |= {"sampler": "exact", "verified": posterior.verified}
         return tree
-    tree.attrs["sampler"] = "integrated"
+    tree.attrs["sampler"] = posterior.rung
     if "log_evidence" in tree.attrs:
         tree.attrs["log_evidence_error"] = posterior.errors["log_evidence"]
     return tree

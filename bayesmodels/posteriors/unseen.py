@@ -50,6 +50,8 @@ def unseen(model: pm.Model) -> list[str]:
     few = np.prod([float(s.levels) ** s.size for s in finite]) <= _FEW
     kept = {s.name for s in finite} if few else set()
     kept |= {rv.name for rv in gone if rv.owner.op.name in _CONJUGATE}
+    if not model.observed_RVs:  # of a prior alone, what is integrated has moments that are known
+        kept |= {rv.name for rv in gone if rv.dtype.startswith("float")}
     if len(gone) > len(kept):  # a condition of what is gone can't be about what is gone
         points, terms = named_terms(model)
         conditions = [c for rv in gone for c in _conditions(points, terms[rv.name])]

@@ -835,12 +835,6 @@ def a_normal_law_above_zero_by_its_transform():
     pm.Normal("x", 1, 1, transform=Interval(0, None))
 
 
-@hard(refused=("w",))
-def five_coefficients():
-    w = pm.StudentT("w", 5, shape=5)
-    pm.Bernoulli("y", logit_p=pt.sum(w), observed=[0, 1])
-
-
 def single():
     with pytensor.config.change_flags(floatX="float32"), pm.Model() as model:
         x = pm.StudentT("x", 5)

@@ -40,8 +40,9 @@ def test_every_formula_ends_in_an_answer_or_in_a_reason(formula):
     except bm.NotConjugate as no:
         reasons.append(no.reason)
     else:
-        assert formula.name not in TOO_MANY
-        assert posterior.errors["log_evidence"] <= 1e-3
+        assert posterior.errors["log_evidence"] <= (
+            1e-3 if posterior.rung == "integrated" else 0.05
+        )
     assert all(any(rv.name in said for rv in model.free_RVs) for said in reasons)
     assert len(reasons) == 1 or formula.name in TOO_MANY | MAY_NOT_SETTLE
 

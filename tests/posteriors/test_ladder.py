@@ -68,7 +68,7 @@ def improper():
 
 @opened
 def too_many():
-    x = pm.TruncatedNormal("x", 0.5, 0.2, lower=0, upper=1, shape=5)
+    x = pm.TruncatedNormal("x", 0.5, 0.2, lower=0, upper=1, shape=61)
     pm.Binomial("y", 5, x.mean(), observed=3)
 
 
@@ -132,7 +132,7 @@ def test_what_is_solved_is_read_in_one_way(build, rung):
     model = build()
     found, reason = solved(model, np.random.default_rng(1))
     assert bool(reason) == (rung == "integrated")
-    means, variances, laws = found.mean(), found.var(), found.marginals()
+    means, variances, laws = found.mean(), found.var(), found.numbers()
     for name, (low, high) in found.interval().items():
         assert (np.asarray(low) <= high).all()
         np.testing.assert_allclose(laws[name].mean(), means[name], rtol=1e-7)
@@ -197,8 +197,8 @@ def test_what_can_be_done_instead_is_said(build):
     model = build()
     for ask in (
         bm.validate,
-        lambda model: bm.compare(model, {"x": np.zeros((4, 100, 5))}),
-        lambda model: bm.testing.assert_posterior(model, {"x": np.zeros((4, 100, 5))}),
+        lambda model: bm.compare(model, {"x": np.zeros((4, 100, 61))}),
+        lambda model: bm.testing.assert_posterior(model, {"x": np.zeros((4, 100, 61))}),
     ):
         with pytest.raises(bm.NotConjugate) as refused:
             ask(model)

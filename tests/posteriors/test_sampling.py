@@ -159,8 +159,8 @@ def test_a_seed_gives_the_same_draws_with_an_empty_and_with_a_warm_cache(tmp_pat
         rows = np.random.default_rng(3).normal(2, 1, 50)
         with pm.Model() as model:
             m, t = pm.Normal("m"), pm.HalfNormal("t")
-            each = pm.Normal("each", m, t, shape=50)
-            pm.StudentT("y", 4, mu=each, sigma=1, observed=rows)
+            each = pm.Normal("each", m, t, shape=60)
+            pm.StudentT("y", 4, mu=each.sum(), sigma=1, observed=rows)
         tree = bm.sample(model, 200, tune=200, chains=2, rng=1, progressbar=False)
         for name, values in tree.posterior.data_vars.items():
             print(name, hashlib.sha256(values.to_numpy().tobytes()).hexdigest())

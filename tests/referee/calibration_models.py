@@ -281,8 +281,8 @@ def decay():
 
 @modelled
 def many_slopes():
-    w = pm.Normal("w", 0, 1.5, shape=5)
-    pm.Bernoulli("y", logit_p=pm.math.dot(data("x", X[:, [0, 1, 0, 1, 0]]), w), **seen(BITS))
+    w = pm.Normal("w", 0, 1.5, shape=61)
+    pm.Bernoulli("y", logit_p=pm.math.dot(data("x", X[:, np.arange(61) % 2]), w), **seen(BITS))
 
 
 # --- simulators of one's own ----------------------------------------------------------------------

@@ -356,30 +356,6 @@ _STATE = (np.arange(60) // 12) % 2
 BURSTS = RNG.poisson(np.array([1.0, 5.0])[_STATE])
 
 
-def chain_density(rate, stay):
-    n = len(rate)
-    own = poisson(np.log(rate)[..., None], BURSTS)  # (n, 2, T)
-    moves = np.log(np.stack([np.stack([stay[:, 0], 1 - stay[:, 0]], 1),
-                             np.stack([1 - stay[:, 1], stay[:, 1]], 1)], 1))  # fmt: skip
-    forward = np.full((n, 2), np.log(0.5)) + own[..., 0]
-    for t in range(1, len(BURSTS)):
-        forward = special.logsumexp(forward[..., None] + moves, axis=1) + own[..., t]
-    prior = gamma(rate[:, 0], 2, 2) + gamma(rate[:, 1], 5, 1)
-    prior = prior + stats.beta.logpdf(stay, 8, 2).sum(1)
-    return prior + special.logsumexp(forward, axis=1)
-
-
-@everyday(chain_density, rate=(POSITIVE, 2), stay=(UNIT, 2), width=600)
-def two_state_chain_with_unknown_rates():
-    rate = pm.Gamma("rate", np.array([2.0, 5.0]), np.array([2.0, 1.0]))
-    stay = pm.Beta("stay", 8, 2, shape=2)
-    state = pm.Bernoulli("state", 0.5, shape=60)
-    kept = stay[state[:-1]]
-    same = pt.eq(state[1:], state[:-1])
-    pm.Potential("moves", pt.log(2 * pt.switch(same, kept, 1 - kept)).sum())
-    pm.Poisson("y", rate[state], observed=BURSTS)
-
-
 CENTRES = np.array([-4.0, 0.0, 4.0, 8.0, 12.0])
 POINTS = {k: np.concatenate([RNG.normal(c, 0.8, 30) for c in CENTRES[:k]]) for k in (2, 3, 5)}
 
@@ -544,7 +520,7 @@ MODELS = {
         probit_with_five_coefficients, cloglog_with_six_coefficients,
         gamma_regression_with_six_coefficients, ordinal_regression,
         meta_analysis_of_three_trials, meta_analysis_of_six_trials,
-        two_state_chain_with_unknown_rates, mixture_of_two_normals, mixture_of_three_normals,
+        mixture_of_two_normals, mixture_of_three_normals,
         mixture_of_five_normals, garch, poisson_gaussian_process,
         lotka_volterra_with_four_rates,
     )
