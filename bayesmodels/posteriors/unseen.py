@@ -18,6 +18,7 @@ from pymc.model.fgraph import ModelDeterministic, model_potential
 from pytensor import tensor
 from pytensor.configdefaults import config
 from pytensor.graph.traversal import ancestors
+from pytensor.scalar import basic
 from pytensor.tensor.random.op import RandomVariable
 
 from bayesmodels.posteriors.density import graph_of, model_of, named_terms
@@ -32,6 +33,9 @@ _CONJUGATE = (
     *("uniform", "multivariate_normal", "dirichlet", "wald"),
 )
 """Continuous laws that are their own closed form, given the rest."""
+_PARTLY = (basic.Log, basic.Log1p, basic.Log2, basic.Log10, basic.Sqrt, basic.Pow)
+_PARTLY += (basic.ArcSin, basic.ArcCos, basic.ArcCosh, basic.ArcTanh)
+"""Operations that are no number for some real inputs."""
 _FEW = 2**10  # configurations that are added up
 
 
@@ -92,6 +96,10 @@ def _adds_up(model: pm.Model, rv: Any, known: bool) -> bool:  # noqa: FBT001 - o
         return False
     if not type(op).__module__.startswith(("pymc.", "pytensor.")) or op.name in _NOT_ONE:
         return False
+    above = ancestors(op.dist_params(rv.owner), blockers=model.free_RVs)
+    inner = [getattr(v.owner.op, "scalar_op", None) for v in above if v.owner]
+    if any(isinstance(each, _PARTLY) for each in inner):
+        return False  # where a parameter is no number, the density is none either
     whole = not str(rv.dtype).startswith("float")
     proper = known or (whole and model.rvs_to_transforms.get(rv) is None)
     return proper and (op.ndim_supp == 0 or op.name in _VECTORS)

@@ -267,3 +267,12 @@ def test_what_is_not_known_to_add_up_stays():
 
 def test_a_model_without_data_is_its_prior():
     assert unseen(built(lambda: pm.StudentT("x", nu=4))) == []
+
+
+def test_a_prediction_whose_mean_is_no_number_somewhere_is_not_forgotten():
+    """Of a negative mu there is no prediction, so that its posterior has none of it."""
+    with pm.Model() as model:
+        mu = pm.Normal("mu", 0, 1)
+        pm.Normal("y", mu, 1, observed=[-0.5])
+        pm.StudentT("new", 5, mu=pm.math.log(mu), sigma=1)
+    assert unseen(model) == []
