@@ -33,8 +33,10 @@ _CONJUGATE = (
     *("uniform", "multivariate_normal", "dirichlet", "wald"),
 )
 """Continuous laws that are their own closed form, given the rest."""
-_PARTLY = (basic.Log, basic.Log1p, basic.Log2, basic.Log10, basic.Sqrt, basic.Pow)
-_PARTLY += (basic.ArcSin, basic.ArcCos, basic.ArcCosh, basic.ArcTanh)
+_PARTLY = (
+    *(basic.Log, basic.Log1p, basic.Log2, basic.Log10, basic.Sqrt, basic.Pow),
+    *(basic.ArcSin, basic.ArcCos, basic.ArcCosh, basic.ArcTanh),
+)
 """Operations that are no number for some real inputs."""
 _FEW = 2**10  # configurations that are added up
 
