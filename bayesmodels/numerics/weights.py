@@ -449,7 +449,7 @@ def _climbed(
     for start in starts:
         known = [*tops, *new]
         top = _highest(slope, start, known[0].root if known else np.eye(len(start)))
-        if any(_one_top(logs, top, c) for c in known):
+        if not np.isfinite(top).all() or any(_one_top(logs, top, c) for c in known):
             continue
         top, root = polished(logs, top)
         if any(_one_top(logs, top, c) for c in known):

@@ -268,7 +268,7 @@ class BatchDensity:
         with config.change_flags(floatX="float64", traceback__limit=0):
             total = pt.logsumexp(logs, axis=1) if self.finite else logs
             try:
-                return compiled(rows, [total, *pt.grad(total.sum(), free)], LIGHT_MODE)
+                return compiled(rows, [total, *pt.grad(total.sum(), free)], BATCH_MODE)
             except NO_GRADIENT:
                 return None
 
