@@ -204,12 +204,11 @@ def integral(
     Unbounded
         If the mass grows without end.
     """
-    end = time.process_time() + seconds
     if not starts.shape[1]:
         return _point(f)
     _ask(starts.shape[1], tolerance, seconds, cost)
-    f = f if told is None else _counted(f, told)
-    islands = _islands(_within(f, end), starts, rng)
+    f = counted = Counted(f, cost + _EACH, seconds, told)
+    islands = _islands(counted.in_time, starts, rng)
     lattices = _first(f, islands, tolerance)
     history: list[Array] = []
     exists = np.concatenate([[True], ~lacking(f, islands[0].frame)])
@@ -229,6 +228,8 @@ def integral(
         part = _part(lattices, error, tolerance) if len(history) > _CYCLE + 1 else 0.0
         number = size / part ** starts.shape[1] if part else number
         needs = number * (cost + _EACH) / SPEED
+        new = number if part else number - size
+        late = counted.seconds + new * (cost + _EACH) / SPEED > seconds
         if error <= tolerance:
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
@@ -236,12 +237,10 @@ def integral(
             settled = _integral(lattices, result, np.where(exists, stated, np.nan), least)
             if more > _MORE or number > _CHEAP or needs > _SOON:
                 return settled
-        if number > _MOST or needs > seconds:
-            if settled:
-                return settled
-            raise NotSettled(f"with {size:,} points an error of {error:.1g} is left")
-        if not settled and time.process_time() > end:
-            raise OutOfTime(f"with {size:,} points an error of {error:.1g} is left")
+        if settled and (number > _MOST or late):
+            return settled
+        if not settled:
+            counted.go_on(f"with {size:,} points an error of {error:.1g} is left", number, late)
         evened = lattices if settled or size < _EVENED_FROM else _evened(lattices)
         if evened != lattices:  # for fewer points with about the same errors
             lattices, history, unknown = evened, history[:-1], unknown[:-1]
@@ -280,29 +279,53 @@ def _point(f: Function) -> Integral:
     return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero, zero)
 
 
-def _counted(f: Function, told: Told) -> Function:
-    """Return the function; after each evaluation the number of points is told."""
-    number = 0
+class Counted:
+    """A function whose points are counted, and told, and cost so many numbers each."""
 
-    def counted(x: Array) -> tuple[Array, Array]:
-        nonlocal number
-        result = f(x)
-        number += len(x)
-        told(number, math.nan)
+    def __init__(self, f: Function, cost: int, seconds: float, told: Told | None = None) -> None:
+        self._f, self._cost, self._told = f, cost, told
+        self._most, self._end = seconds, time.process_time() + seconds
+        self._points, self._more = 0, 0
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Evaluate."""
+        result = self._f(x)
+        self._points += len(x)
+        if self._told:
+            self._told(self._points, math.nan)
         return result
 
-    return counted
+    @property
+    def seconds(self) -> float:
+        """What all so far counts as."""
+        return (self._points * self._cost + self._more) / SPEED
 
+    @property
+    def out_of_time(self) -> bool:
+        """Whether it has computed for as many seconds as it may."""
+        return time.process_time() > self._end
 
-def _within(f: Function, end: float) -> Function:
-    """Return the function; evaluated after `end` it raises `OutOfTime`."""
+    def go_on(self, left: str, number: float, late: bool) -> None:  # noqa: FBT001
+        """Raise `NotSettled` or `OutOfTime`, and what is left, if so many points are too many."""
+        if number > _MOST:
+            raise NotSettled(left)
+        if late:
+            raise NotSettled(f"{left}, and more points count as more than {self._most:g} s")
+        if self.out_of_time:
+            raise OutOfTime(left)
 
-    def timed(x: Array) -> tuple[Array, Array]:
-        if time.process_time() > end:
+    def in_time(self, x: Array) -> tuple[Array, Array]:
+        """Evaluate; raise `NotSettled` or `OutOfTime` if that is too late."""
+        self.spend(0)
+        return self(x)
+
+    def spend(self, numbers: int) -> None:
+        """Count so many numbers more; raise `NotSettled` or `OutOfTime` if that is too late."""
+        self._more += numbers
+        if self.seconds > self._most:
+            raise NotSettled(f"the search for modes counts as more than {self._most:g} s")
+        if self.out_of_time:
             raise OutOfTime("the search for modes takes more time than it may")
-        return f(x)
-
-    return timed
 
 
 def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Island]:

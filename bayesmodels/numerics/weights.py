@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.linalg import solve_triangular
 from scipy.optimize import brentq, minimize
-from scipy.special import expit, gammaln, logsumexp, ndtri
+from scipy.special import expit, gammaln, logsumexp, ndtr, ndtri
 from scipy.stats import chi2, qmc
 from scipy.stats import t as student
 
@@ -34,7 +34,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.islands import Logs, logs_of, polished
 from bayesmodels.numerics.lattice import Function, with_digits
 from bayesmodels.numerics.lattice_draws import accepted
-from bayesmodels.numerics.lattice_integral import SPEED, NotSettled, Told
+from bayesmodels.numerics.lattice_integral import SPEED, Counted, NotSettled, Told
 from bayesmodels.numerics.lattice_law import Table
 
 Slope = Callable[[Array], tuple[float, Array]]
@@ -52,16 +52,20 @@ _NO_MOMENT = 0.7  # tail index from which on a moment is not known
 _PILOT, _PAIRS = 2**11, 4  # points of a fit: at least, and for each pair of dimensions
 _ENOUGH, _LAWS, _LARGE, _FEW_DF = 0.5, 16, 2**15, 6.0  # share; else laws, their points and df
 _WIDTH = 1.1
+_LEVELS, _STEEPEST = np.arange(-2.0, 3.0), 0.25  # deviations of a normal law; least slope of a bend
 _KEPT = 2  # fits whose points are fitted to
 _ROUNDS, _GAIN, _IN_VAIN = 15, 1.02, 4  # fits; what they must gain, but for some in a row
+_AS_GOOD = 0.95  # times the effective share, with which bent coordinates are taken
 _EFFECTIVE = 10  # points for each dimension that a fit needs
 _DF = ([10, 25, 50], [8.0, 25.0, 45.0])  # degrees of freedom by dimensions
 _EXPLORED = 50  # starts for each dimension
 _BEST, _ABOVE, _OTHERS = 8, 24, 16  # of them, those that are climbed from
 _SETS = 4
+_SLOPE, _CALL = 10, 20_000  # points, and numbers more, that a slope counts as
 _SPREAD = (0.1, 30.0)
 _DEPTH = 20.0  # below the highest log mass: tops that have no part in it
 _CLIMB: Any = {"maxiter": 200}
+_CLIMBS = 2  # one after the other, as a wall stops it
 _LOOK = 2**9  # points that tell of the mass of a top
 _DIFFERENCE = 1e-4  # in units of a coordinate
 _WAY, _DIP = np.linspace(0, 1, 17)[:, None], 0.1  # between two points of one top: no valley
@@ -96,12 +100,46 @@ class Component:
 
 
 @dataclass(frozen=True, eq=False)
+class Bend:
+    """Coordinates v in which tails that fall exponentially fall as those of a normal law.
+
+    .. math:: x_i = c_i + v_i + b_i v_i |v_i| / 2
+
+    with one b below the `centre` c and one above, neither of them negative.
+    """
+
+    centre: Array
+    below: Array
+    above: Array
+
+    def there(self, v: Array) -> Array:
+        """Return the points x (n, d)."""
+        return np.asarray(
+            self.centre + v + np.where(v < 0, self.below, self.above) * v * abs(v) / 2
+        )
+
+    def back(self, x: Array) -> Array:
+        """Return the coordinates v of points x (n, d)."""
+        z = x - self.centre
+        b = np.where(z < 0, self.below, self.above)
+        return np.asarray(2 * z / (1 + np.sqrt(1 + 2 * b * abs(z))))
+
+    def log_slope(self, v: Array) -> Array:
+        """Return the log determinant of the slopes at coordinates v."""
+        return np.asarray(np.log1p(np.where(v < 0, self.below, self.above) * abs(v)).sum(-1))
+
+
+@dataclass(frozen=True, eq=False)
 class Proposal:
-    """A mixture of Student-t laws, and the function that its points are weighted by."""
+    """A mixture of Student-t laws in bent coordinates.
+
+    And the function that its points are weighted by.
+    """
 
     f: Function
     components: tuple[Component, ...]
     modes: int
+    bend: Bend
 
     @property
     def size(self) -> int:
@@ -122,11 +160,12 @@ class Proposal:
             chosen = which == k
             scale = np.sqrt(c.df / chi2.ppf(uniform[chosen, 1], c.df))
             x[chosen] = c.centre + (scale[:, None] * x[chosen]) @ c.root.T
-        return x
+        return self.bend.there(x)
 
     def log_densities(self, x: Array) -> Array:
         """Return the log densities of the laws, times their shares, at points, (laws, n)."""
-        return np.stack([c.log_density(x) for c in self.components])
+        v = self.bend.back(x)
+        return np.stack([c.log_density(v) for c in self.components]) - self.bend.log_slope(v)
 
     def weighed(self, x: Array) -> tuple[Array, Array]:
         """Return the log weights of points (n, d), and the numbers carried along."""
@@ -277,17 +316,26 @@ def weighted(
     NotSettled
         If the weights of the points are too unequal, or their errors too large after `seconds`, as
         points and their cost are counted.
+    OutOfTime
+        If the search for tops has computed for as many seconds as it may.
     Unbounded
         If the mass grows without end.
     """
-    most = min(_MOST, seconds * SPEED / (cost + starts.shape[1] ** 2))
-    if most < _LEAST:
+    each = cost + starts.shape[1] ** 2
+    if seconds * SPEED < _LEAST * each:
         raise NotSettled(
             f"it takes at least {_LEAST:,} points of {cost:,} numbers each, about "
-            f"{_LEAST / most * seconds:.0f} s, and may take {seconds:g}; seconds=... gives it more"
+            f"{_LEAST * each / SPEED:.0f} s, and may take {seconds:g}; seconds=... gives it more"
         )
-    tops = _around_tops(f, starts, rng, slope or differences(f))
-    proposal = _adapted(tops, most, rng)
+    counted = Counted(f, cost + starts.shape[1], seconds)
+
+    def way(x: Array) -> tuple[float, Array]:
+        counted.spend(_SLOPE * cost + _CALL)
+        return slope(x) if slope else differences(counted)(x)
+
+    tops = _around_tops(counted.in_time, starts, rng, way)
+    most = min(_MOST, (seconds - counted.seconds) * SPEED / each)
+    proposal = _adapted(replace(tops, f=f), most / 8, rng)
     engines = [proposal.sobol(child) for child in rng.spawn(_SCRAMBLINGS)]
     x, logs, numbers = np.zeros((_SCRAMBLINGS, 0, starts.shape[1])), None, None
     number = _FIRST // _SCRAMBLINGS
@@ -303,9 +351,10 @@ def weighted(
         if told:
             told(result.points, result.share)
         error = max(result.log_error, float(np.nanmax(result.mean_error, initial=0.0)))
-        if error <= goal or (2 * result.points > most and error <= max(goal, _LARGEST)):
+        last = 2 * result.points > most / 2
+        if error <= goal or (last and error <= max(goal, _LARGEST)):
             return _with_moments(result)
-        if 2 * result.points > most:
+        if last:
             raise NotSettled(
                 f"{result.points:,} weighted points, of which {result.share:.1%} are effective, "
                 f"leave a standard error of {error:.1g}"
@@ -409,7 +458,7 @@ def _around_tops(f: Function, starts: Array, rng: np.random.Generator, slope: Sl
         if tops and number and not any(c in tops for c in new):
             total = logsumexp([c.log_share for c in tops])
             tops = [replace(c, log_share=c.log_share - total) for c in tops]
-            return Proposal(f, tuple(tops), len(tops))
+            return Proposal(f, tuple(tops), len(tops), straight(starts.shape[1]))
     if not tops:
         raise NotSettled("no point was found at which the density is positive")
     raise NotSettled(
@@ -445,17 +494,23 @@ def _climbed(
 ) -> list[Component]:
     """Return the tops above some starts that are not known, with their log mass as log share."""
     logs, new = logs_of(f), list[Component]()
+    highest = max((float(logs(c.centre[None])[0]) for c in tops), default=-np.inf)
     df = float(np.interp(starts.shape[1], *_DF))
     for start in starts:
         known = [*tops, *new]
-        top = _highest(slope, start, known[0].root if known else np.eye(len(start)))
+        root = known[0].root if known else np.eye(len(start))
+        top, value, still = _highest(slope, start, root)
         if not np.isfinite(top).all() or any(_one_top(logs, top, c) for c in known):
+            continue
+        # Far down at a wall, where climbing ended on a slope.
+        if known and not still and not value > highest - _DEPTH:
             continue
         top, root = polished(logs, top)
         if any(_one_top(logs, top, c) for c in known):
             continue
+        highest = max(highest, float(logs(top[None])[0]))
         if with_digits(f, top[None], logs(top[None]))[0]:
-            one = Proposal(f, (Component(0.0, top, root, df),), 1)
+            one = Proposal(f, (Component(0.0, top, root, df),), 1, straight(len(top)))
             log_weights, _ = one.weighed(one.at(one.sobol(rng).random(_LOOK)))
             # A pole has any height and next to no mass.
             mass = float(logsumexp(log_weights)) - math.log(_LOOK)
@@ -468,20 +523,19 @@ def differences(f: Function) -> Slope:
     logs = logs_of(f)
 
     def slope(x: Array) -> tuple[float, Array]:
-        d = len(x)
-        moves = np.concatenate([np.zeros((1, d)), np.eye(d), -np.eye(d)])
         step = _DIFFERENCE * np.maximum(1.0, np.abs(x))
-        values = logs(x + moves * step)
+        values = logs(x + np.eye(len(x) + 1, len(x), -1) * step)
         values = np.where(np.isfinite(values), values, max(values[0], -1e300))
-        return float(values[0]), (values[1 : d + 1] - values[d + 1 :]) / (2 * step)
+        return float(values[0]), (values[1:] - values[0]) / step
 
     return slope
 
 
-def _highest(slope: Slope, start: Array, root: Array) -> Array:
+def _highest(slope: Slope, start: Array, root: Array) -> tuple[Array, float, bool]:
     """Return where the log values are highest above a start, by SciPy's L-BFGS-B.
 
-    Steps are in units of a root of the inverse of the curvature somewhere.
+    And how high, and whether it is flat there. Steps are in units of a root of the inverse of the
+    curvature somewhere.
     """
 
     def falls(u: Array) -> tuple[float, Array]:
@@ -490,9 +544,13 @@ def _highest(slope: Slope, start: Array, root: Array) -> Array:
             return 1e300, np.zeros_like(u)
         return -value, -by @ root
 
-    first = np.zeros(len(start))
-    last: Any = minimize(falls, first, jac=True, method="L-BFGS-B", options=_CLIMB)
-    return np.asarray(start + root @ last.x)
+    u = np.zeros(len(start))
+    for _ in range(_CLIMBS):
+        last: Any = minimize(falls, u, jac=True, method="L-BFGS-B", options=_CLIMB)
+        u, still = last.x, bool((abs(last.jac) < 1).all())
+        if still:
+            break
+    return np.asarray(start + root @ u), float(-last.fun), still
 
 
 def _one_top(logs: Logs, x: Array, known: Component) -> bool:
@@ -505,27 +563,36 @@ def _one_top(logs: Logs, x: Array, known: Component) -> bool:
 def _adapted(proposal: Proposal, most: float, rng: np.random.Generator) -> Proposal:
     """Fit the laws to weighted points; if these are too unequal, several laws around each top.
 
-    Either takes about half of so many points.
+    Each fit takes at most about so many points.
     """
     number = 2 ** math.ceil(math.log2(max(_PILOT, _PAIRS * proposal.size**2)))
-    best, share, x, logs = _settled(proposal, number, most / 2, rng)
-    tail = _tail(np.exp(logs[-number:] - logs.max()))
-    if 0 < share < _ENOUGH or tail > _HEAVIEST:
-        several = _split(best, x, logs, rng)
-        several, gained, _, _ = _settled(several, max(number, _LARGE), most / 2, rng)
-        best = several if tail > _HEAVIEST or gained > share else best
+    best = _settled(proposal, number, most, rng)
+    if best.share > 0:
+        bent = _settled(_bent(best), number, most, rng)
+        lighter = bent.tail <= best.tail and bent.share > _AS_GOOD * best.share
+        best = bent if lighter else best
+    unequal = 0 < best.share < _ENOUGH or best.tail > _HEAVIEST
+    if unequal and 2 * most >= _IN_VAIN * _LARGE:
+        several = _settled(_split(best, rng), max(number, _LARGE), most, rng)
+        best = several if best.tail > _HEAVIEST or several.share > best.share else best
     # Wider laws than fit best: points in tails cost little, and large weights there much.
-    wider = tuple(replace(c, root=_WIDTH * c.root) for c in best.components)
-    return replace(best, components=wider)
+    wider = tuple(replace(c, root=_WIDTH * c.root) for c in best.proposal.components)
+    return replace(best.proposal, components=wider)
 
 
-def _settled(
-    proposal: Proposal, number: int, most: float, rng: np.random.Generator
-) -> tuple[Proposal, float, Array, Array]:
-    """Fit the laws until the effective share of so many points does not grow any more.
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """The best of some proposals, its effective share; the last points, and log weights."""
 
-    Return the best proposal, its share, and the last points with their log weights.
-    """
+    proposal: Proposal
+    share: float
+    tail: float
+    x: Array
+    logs: Array
+
+
+def _settled(proposal: Proposal, number: int, most: float, rng: np.random.Generator) -> _Fit:
+    """Fit the laws until the effective share of so many points does not grow any more."""
     best, best_share, in_vain = proposal, 0.0, 0
     x, logs = np.zeros((0, proposal.size)), np.zeros(0)
     for _ in range(min(_ROUNDS, max(_IN_VAIN, int(most / number)))):
@@ -540,13 +607,51 @@ def _settled(
         if in_vain == _IN_VAIN or not share:
             break
         proposal = _fitted(proposal, x, logs)
-    return best, best_share, x, logs
+    tail = _tail(np.exp(logs[-number:] - logs.max()))
+    return _Fit(best, best_share, tail, x, logs)
 
 
-def _split(proposal: Proposal, x: Array, logs: Array, rng: np.random.Generator) -> Proposal:
+def straight(d: int) -> Bend:
+    """Return coordinates that are the points themselves."""
+    return Bend(*np.zeros((3, d)))
+
+
+def _bent(fit: _Fit) -> Proposal:
+    """Return laws in coordinates that are bent as the quantiles of weighted points are."""
+    proposal, x, weights = fit.proposal, fit.x, np.exp(fit.logs - logsumexp(fit.logs))
+    order = np.argsort(x, axis=0, kind="stable")
+    cumulated = np.cumsum(weights[order], 0)
+    levels = ndtr(_LEVELS)
+    far, near, middle, wide, out = np.array(
+        [
+            np.interp(levels, c - w / 2, column[o])
+            for c, w, column, o in zip(cumulated.T, weights[order].T, x.T, order.T, strict=True)
+        ]
+    ).T
+    # Of a normal law one deviation out is half of two out.
+    unit = np.minimum(_unit(middle - near, middle - far), _unit(wide - middle, out - middle))
+    below, above = (
+        np.maximum(gap - 2 * unit, 0) / (2 * unit**2) for gap in (middle - far, out - middle)
+    )
+    bend = Bend(middle, below, above)
+    components = []
+    for c in proposal.components:
+        v = bend.back(c.centre[None])[0]
+        slope = 1 + np.where(v < 0, below, above) * abs(v)
+        components.append(replace(c, centre=v, root=c.root / slope[:, None]))
+    return replace(proposal, components=tuple(components), bend=bend)
+
+
+def _unit(one: Array, two: Array) -> Array:
+    """Return the slope at zero of the parabola through zero and values at one and two."""
+    return np.maximum(2 * one - two / 2, _STEEPEST * one)
+
+
+def _split(fit: _Fit, rng: np.random.Generator) -> Proposal:
     """Return several laws in the place of each, half way to some of its weighted points."""
+    proposal, x, logs = fit.proposal, fit.x, fit.logs
     number = max(1, _LAWS // len(proposal.components))
-    each = proposal.log_densities(x)
+    each, x = proposal.log_densities(x), proposal.bend.back(x)
     chances = np.exp(each - logsumexp(each, axis=0) + logs / 2 - logsumexp(logs / 2))
     components = []
     for c, chance in zip(proposal.components, chances, strict=True):
@@ -580,7 +685,7 @@ def _fitted(proposal: Proposal, x: Array, logs: Array) -> Proposal:
     if _effective(logs) < least:
         power = brentq(lambda p: _effective(p * logs) - least, 0.0, 1.0)
     logs = power * logs
-    each = proposal.log_densities(x)
+    each, x = proposal.log_densities(x), proposal.bend.back(x)
     parts = np.exp(each - logsumexp(each, axis=0) + logs - logsumexp(logs))
     components = []
     for c, part in zip(proposal.components, parts, strict=True):

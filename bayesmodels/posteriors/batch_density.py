@@ -38,6 +38,7 @@ pt: Any = tensor  # its functions have no types
 
 _BATCH = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
 _BATCH_INNER = 2_000_000  # the same, where most of them are inside of an operation
+_AT_ONCE = 3  # numbers of simple operations that cost one
 _SHARE = 1e-3  # in units of which probabilities are known at least
 MOST_LEVELS = 2**13
 """Configurations of finite variables that are added up."""
@@ -111,7 +112,8 @@ class BatchDensity:
         self.start: Array = np.where(np.isfinite(whole_start), whole_start, 0.0)
         self.size = len(self.start)
         shapes = [getattr(v.type, "shape", ()) for v in ancestors(outputs)]
-        self._widest = max(int(np.prod(shape)) for shape in shapes if None not in shape)
+        sizes = [int(np.prod(shape)) for shape in shapes if None not in shape]
+        self._each = max(*sizes, sum(sizes) // _AT_ONCE)
         self.slices = self._places()
 
     @cached_property
@@ -162,7 +164,7 @@ class BatchDensity:
     @property
     def cost(self) -> int:
         """About how many numbers a point costs."""
-        return (self._widest + self._inner) * len(self.levels)
+        return (self._each + self._inner) * len(self.levels)
 
     @property
     def coordinate_names(self) -> list[str]:

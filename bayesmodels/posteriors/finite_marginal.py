@@ -36,6 +36,7 @@ from bayesmodels.posteriors.support.kind import Support, split
 
 pt: Any = tensor  # its functions have no types
 
+_TIMES = 2  # that a summand takes several operations
 _NUMBERS = 2_000_000  # held at a time for conditional draws
 
 
@@ -123,6 +124,11 @@ class FiniteMarginal:
         self._touched = rows.sum(1) > 0
         self._held = {name: np.asarray(point[name]) for name in finite}
         self.probes = self._split(self.form.every())
+
+    @property
+    def cost(self) -> int:
+        """About how many numbers a sum over all levels takes."""
+        return _TIMES * self.form.looks * len(self._sum.kept)
 
     def values_of(self, levels: Levels) -> dict[str, NDArray[Any]]:
         """Return one row of levels as values by variable."""

@@ -178,7 +178,7 @@ def integrand(left: PartialPosterior | ModelDensity, rng: np.random.Generator) -
     """Compile what is to be integrated; data that are shared variables may change after that."""
     part = left if isinstance(left, PartialPosterior) else None
     natural = left.density if isinstance(left, PartialPosterior) else left
-    density = BatchDensity(natural, edges(natural))
+    density = BatchDensity(natural, edges(natural), part.cost if part else 0)
     sets = [np.arange(density.size)] if part else density.sets
     if density.size > ON_LATTICE:
         model = part.original if part else natural.model

@@ -145,6 +145,8 @@ class _Part:
 class Marginal:
     """A conjugate block: its log marginal density as a graph, and its law given the rest."""
 
+    cost = 0  # of what no array of the graph shows
+
     def __init__(
         self,
         conditionals: Conditionals,

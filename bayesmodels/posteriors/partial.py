@@ -447,8 +447,7 @@ class PartialPosterior:
     @property
     def cost(self) -> int:
         """About how many numbers are worked out inside of the block, of one point of the rest."""
-        marginal = self._marginal
-        return marginal.cost if isinstance(marginal, ContinuousMarginal) else 0
+        return self._marginal.cost
 
     @property
     def how(self) -> str:

@@ -131,8 +131,8 @@ def coin():
 
 def own():
     with pm.Model() as model:
-        pm.HalfCauchy("scale", 1, shape=5)  # more than are integrated
-        pm.LogNormal("level", 0, 1)
+        x = pm.StudentT("x", 3, shape=80)  # more, and in a chain, than are integrated
+        pm.Potential("near", -pm.math.sqr(x[1:] - x[:-1]).sum())
     return bm.sample(model, 5_000_000, rng=1, progressbar=False, nuts_sampler=sys.argv[2], cores=2)
 
 if __name__ == "__main__":
@@ -166,14 +166,15 @@ def test_ctrl_c_in_mcmc(tmp_path, model, seconds):
         text=True,
         start_new_session=True,
     )
+    late = threading.Timer(300, run.kill)  # if it never samples
+    late.start()
     try:
-        for line in run.stdout:
-            if line == "sampling\n":
-                break
+        assert "sampling\n" in iter(run.stdout.readline, "")
         time.sleep(seconds)
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does
         printed, _ = run.communicate(timeout=120)
     finally:
+        late.cancel()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(run.pid, signal.SIGKILL)
     assert "returned" not in printed

@@ -6,7 +6,7 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import multivariate_normal, norm, t
 
 from bayesmodels.numerics.lattice_integral import NotSettled
-from bayesmodels.numerics.weights import GOAL, weighted
+from bayesmodels.numerics.weights import GOAL, Bend, weighted
 
 
 def normal():
@@ -49,7 +49,16 @@ def gammas():
     return logs, exp, shape, np.sqrt(shape), np.ones(6)
 
 
-KNOWN = [normal, two_modes, gammas]
+def scales():
+    """Half-normal scales by their logs, which may be far down: tails fall exponentially."""
+
+    def logs(x):
+        return (np.log(2) + norm.logpdf(exp(np.minimum(x, 99.0))) + x).sum(1)
+
+    return logs, exp, np.full(8, np.sqrt(2 / np.pi)), np.full(8, np.sqrt(1 - 2 / np.pi)), np.ones(8)
+
+
+KNOWN = [normal, two_modes, gammas, scales]
 
 
 def z_scores(case, seed):
@@ -81,6 +90,16 @@ def test_two_standard_errors_hold_95_percent(case):
     z = np.array([z_scores(case, seed) for seed in range(20)])
     assert (np.abs(z) < 2).mean() > 0.9  # the numbers of one seed are not independent
     assert np.abs(z).max() < t.isf(1e-3 / z.size / 2, 15)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bent_coordinates_lead_there_and_back(seed):
+    rng = np.random.default_rng(seed)
+    bend = Bend(rng.normal(size=3), *rng.exponential(size=(2, 3)))
+    v = rng.normal(0, 3, (50, 3))
+    np.testing.assert_allclose(bend.back(bend.there(v)), v, rtol=1e-9)
+    slopes = (bend.there(v + 1e-6) - bend.there(v - 1e-6)) / 2e-6
+    np.testing.assert_allclose(bend.log_slope(v), np.log(slopes).sum(1), atol=1e-5)
 
 
 def test_a_seed_decides_all_numbers():

@@ -29,6 +29,7 @@ WITH_EFFECTS = (
     "measurement error under poisson counts",
     "stochastic volatility",
     "hidden regimes with six unknown numbers",
+    "effects of five unknown scales",
 )
 """Of which the density by hand has integrated something out, or is in other coordinates."""
 FAR = 4.0  # standard errors of a figure, beside the error that is stated
@@ -47,6 +48,10 @@ SOLVED = (
     "cloglog with six coefficients",
     "gamma regression with six coefficients",
     "ordinal regression",
+    "meta analysis of three trials",
+    "meta analysis of six trials",
+    "effects of five unknown scales",
+    "seeds",
 )
 UNEQUAL = "has not settled|scalars remain|several places"
 """Why others may be refused: few weights decide, too many points are needed, or scalars remain."""

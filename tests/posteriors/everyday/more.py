@@ -353,6 +353,26 @@ def mixture_of_four_normals_of_different_width():
     pm.NormalMixture("y", weight, mu, sigma=sigma, observed=FOUR)
 
 
+CELLS = RNG.integers(0, 6, (5, 60))
+INDICATORS = (CELLS[..., None] == np.arange(6)).astype(float)
+YIELDS = (INDICATORS @ RNG.normal(0, 0.7, 6)).sum(0) + RNG.normal(size=60)
+
+
+def scales_density(scale):
+    shared = INDICATORS @ INDICATORS.transpose(0, 2, 1)
+    root = np.linalg.cholesky(np.eye(60) + np.einsum("ni,ijk->njk", scale**2, shared))
+    whitened = np.linalg.solve(root, np.broadcast_to(YIELDS, root.shape[:2])[..., None])[..., 0]
+    log_root = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1)
+    return stats.norm.logpdf(whitened).sum(1) - log_root + normal(scale, 0, 1) + 5 * np.log(2)
+
+
+@everyday(scales_density, scale=(POSITIVE, 5), width=10000, scramblings=11)
+def effects_of_five_unknown_scales():
+    scale = pm.HalfNormal("scale", 1, shape=5)
+    effect = pm.Normal("effect", 0, scale[:, None], shape=(5, 6))
+    pm.Normal("y", sum(effect[i][CELLS[i]] for i in range(5)), 1, observed=YIELDS)
+
+
 MODELS = TABLE | {
     one.name: one
     for one in (
@@ -363,5 +383,6 @@ MODELS = TABLE | {
         random_intercepts_and_slopes_under_a_logit, two_parameter_items, site_occupancy,
         measurement_error_under_poisson_counts, stochastic_volatility,
         hidden_regimes_with_six_unknown_numbers, mixture_of_four_normals_of_different_width,
+        effects_of_five_unknown_scales,
     )
 }  # fmt: skip

@@ -336,14 +336,6 @@ def a_chain_of_which_all_is_unknown():
     pm.Normal("y", means[state], sd, observed=normals.SEEN)
 
 
-@refused_by(bm.integrate, UNEQUAL, "scale")
-def effects_of_five_unknown_scales():
-    scale = pm.HalfNormal("scale", 1, shape=5)
-    effect = pm.Normal("effect", 0, scale[:, None], shape=(5, 6))
-    rows = RNG.integers(0, 6, (5, 60))
-    pm.Normal("y", sum(effect[i][rows[i]] for i in range(5)), 1, observed=normals.SCORES[:60])
-
-
 @refused_by(bm.integrate, UNEQUAL, "h")
 def stochastic_volatility_of_an_unknown_scale():
     s = pm.HalfNormal("s", 0.5)
