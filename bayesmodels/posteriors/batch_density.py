@@ -24,7 +24,7 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.threads import gathered
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, SUMS
-from bayesmodels.posteriors.density import compiled, in_double, plain, written_in_double
+from bayesmodels.posteriors.density import OneAThread, compiled, in_double, plain, written_in_double
 from bayesmodels.posteriors.edges import Ends, cut
 from bayesmodels.posteriors.factor_graph import Dependence, connected
 from bayesmodels.posteriors.model_density import ModelDensity
@@ -100,9 +100,8 @@ class BatchDensity:
                 for rv, v in zip(written.free_RVs, values, strict=True)
             ]
             every = vectorize_graph(outputs, dict(zip(values, rows, strict=True)))
-            self._compiled: Any = compiled(rows, every, BATCH_MODE).__wrapped__
+            self._run = OneAThread(compiled(rows, every, BATCH_MODE))
             self._graph = rows, every[0]
-            self._idle = [self._compiled]
         start = written.initial_point(random_seed=0)
         self._values = [(v.name, v.dtype, np.shape(start[v.name])) for v in values]
         self._is_finite = [not str(dtype).startswith("float") for _, dtype, _ in self._values]
@@ -316,17 +315,6 @@ class BatchDensity:
         result = zip(*gathered(run, pieces, len(points) * self.cost), strict=True)
         logs, numbers = map(np.concatenate, result)
         return logs, numbers
-
-    def _run(self, *inputs: Any) -> list[Any]:
-        """Evaluate the graph by a function that no other thread has meanwhile."""
-        try:
-            run = self._idle.pop()
-        except IndexError:
-            run = self._compiled.copy()
-        try:
-            return list(run(*inputs))
-        finally:
-            self._idle.append(run)
 
     def _inputs(self, points: Array) -> tuple[list[Any], tuple[int, ...]]:
         """Return the graph's inputs at points, all configurations along a second axis."""

@@ -34,7 +34,7 @@ from bayesmodels.numerics.elimination import Elimination
 from bayesmodels.numerics.node_law import Map, NodeLaw, Nodes, cell_draws
 from bayesmodels.posteriors.alike import stacked
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, Conditionals
-from bayesmodels.posteriors.density import compiled, in_double, plain
+from bayesmodels.posteriors.density import OneAThread, compiled, in_double, plain
 from bayesmodels.posteriors.eliminate import FiniteTables
 from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.marginalize import Conjugate
@@ -102,24 +102,6 @@ def _over_leading_axes(op: Any, node: Any, *inputs: Any) -> Any:  # noqa: ARG001
     return op.make_node(*inputs)
 
 
-class _Idle:
-    """A compiled function of which each thread has its own."""
-
-    def __init__(self, run: Any) -> None:
-        self._compiled = getattr(run, "__wrapped__", run)
-        self._idle = [self._compiled]
-
-    def __call__(self, *inputs: Any) -> list[Any]:
-        try:
-            run = self._idle.pop()
-        except IndexError:
-            run = self._compiled.copy()
-        try:
-            return list(run(*inputs))
-        finally:
-            self._idle.append(run)
-
-
 class Fit:
     """Nodes of elements for rows of shared values: how many, their log sums, and these's errors."""
 
@@ -175,7 +157,7 @@ class ContinuousMarginal:
             np.arange(len(self._sum.parts)), [np.size(x) for x in self._sum.run(*at)]
         )
         self._forms = dict[int, FiniteTables]()
-        self._runs = dict[tuple[int, ...], _Idle]()
+        self._runs = dict[tuple[int, ...], OneAThread]()
         self._kinds = dict[int, list[tuple[NDArray[np.intp], NDArray[np.intp]]]]()
         self.reference = self._first(conditionals, rng)
         here = {p.name: x[None] for p, x in zip(self.remaining, rest, strict=True)}
@@ -240,14 +222,14 @@ class ContinuousMarginal:
         result: Array = joined[:, :, column] * self._sum.weights[summands]
         return result
 
-    def _compiled(self, parts: list[Any]) -> _Idle:
+    def _compiled(self, parts: list[Any]) -> OneAThread:
         with config.change_flags(floatX="float64", traceback__limit=0):
             inner = [z.type.clone(shape=(None, None, *z.type.shape))(z.name) for z in self._inner]
             outer = [p.type.clone(shape=(None, 1, *p.type.shape))(p.name) for p in self.remaining]
             points = [*self._inner, *self.remaining]
             at: dict[Any, Any] = dict(zip(points, [*inner, *outer], strict=True))
             several: Any = vectorize_graph(parts, at)
-            return _Idle(compiled([*inner, *outer], several, BATCH_MODE))
+            return OneAThread(compiled([*inner, *outer], several, BATCH_MODE))
 
     def _tables(self, rest: Mapping[str, Any], nodes: Nodes, number: int) -> dict[int, Array]:
         """Return tables of the density at nodes, times what a node stands for."""

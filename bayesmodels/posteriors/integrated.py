@@ -494,7 +494,8 @@ class IntegratedPosterior:
                 + (f" around {modes} modes" if modes > 1 else "")
             )
         worst = float(np.nanmax([*self._integral.mean_error, *self._integral.sd_error, 0.0]))
-        parts.append(self._integral.precision.format(self._integral.log_error, worst))
+        said = self._integral.precision if names else "Log evidence known to {:.1g}"
+        parts.append(said.format(self._integral.log_error, worst))
         return ". ".join(parts) + "."
 
     def _repr_html_(self) -> str:
