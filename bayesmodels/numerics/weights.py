@@ -330,7 +330,7 @@ def weighted(
     counted = Counted(f, cost + starts.shape[1], seconds)
 
     def way(x: Array) -> tuple[float, Array]:
-        counted.spend(_SLOPE * cost + _CALL)
+        counted.spend(_CALL + (_SLOPE * cost if slope else 0))
         return slope(x) if slope else differences(counted)(x)
 
     tops = _around_tops(counted.in_time, starts, rng, way)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from bayesmodels.errors import DataError, NotConjugate, NumericsWarning
 from bayesmodels.input.parameters import randomness
@@ -220,13 +221,15 @@ def settled(
         return result
 
     try:
-        if len(job.sets) > 1 and max(map(len, job.sets)) <= ON_LATTICE:
-            return product(f, job.sets, job.starts, alone)
-        if density.size > ON_LATTICE:
-            goal = max(tolerance, GOAL)
-            slope = density.slope if density.has_slopes else None
-            return weighted(f, job.starts, goal, seconds, rng, least, density.cost, slope, told)
-        return integral(f, job.starts, tolerance, seconds, rng, least, density.cost, told)
+        # Points are shared out among threads: those of BLAS would wait for each other.
+        with threadpool_limits(1, user_api="blas"):
+            if len(job.sets) > 1 and max(map(len, job.sets)) <= ON_LATTICE:
+                return product(f, job.sets, job.starts, alone)
+            if density.size > ON_LATTICE:
+                goal = max(tolerance, GOAL)
+                slope = density.slope if density.has_slopes else None
+                return weighted(f, job.starts, goal, seconds, rng, least, density.cost, slope, told)
+            return integral(f, job.starts, tolerance, seconds, rng, least, density.cost, told)
     except NotSettled as error:
         if job.part is None and not np.isfinite(density(job.starts)[0]).any():
             raise density.nowhere() from error
