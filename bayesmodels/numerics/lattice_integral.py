@@ -207,7 +207,7 @@ def integral(
     if not starts.shape[1]:
         return _point(f)
     _ask(starts.shape[1], tolerance, seconds, cost)
-    f = counted = Counted(f, cost + _EACH, seconds, told)
+    f = counted = Counted(f, cost, seconds, told)
     islands = _islands(counted.in_time, starts, rng)
     lattices = _first(f, islands, tolerance)
     history: list[Array] = []

@@ -40,7 +40,7 @@ def coin():
 def no_form():
     """Return a model with more scalars than can be integrated."""
     with pm.Model() as model:
-        theta = pm.TruncatedNormal("theta", 0.5, 0.2, lower=0, upper=1, shape=5)
+        theta = pm.TruncatedNormal("theta", 0.5, 0.2, lower=0, upper=1, shape=70)
         pm.Bernoulli("heads", theta.mean(), observed=[1, 0, 1, 1, 0])
     return model
 
@@ -85,7 +85,7 @@ def test_without_a_closed_form_pymc_samples_and_the_reason_is_logged(monkeypatch
     def pm_sample(draws, **options):
         given.update(options, draws=draws)
         return pm.to_inference_data(
-            prior={"theta": np.zeros((3, 5))}, model=options["model"]
+            prior={"theta": np.zeros((3, 70))}, model=options["model"]
         ).assign({"posterior": bm.BetaBernoulli(1, 1).to_datatree(draws)["posterior"]})
 
     monkeypatch.setattr(pm, "sample", pm_sample)

@@ -324,7 +324,7 @@ def a_chain_that_can_not_have_been():
 
 # --- weights of which few decide ------------------------------------------------------------------
 
-UNEQUAL = "the tail of their weights has the index"
+UNEQUAL = "has not settled"
 
 
 @refused_by(bm.integrate, UNEQUAL, "rates", "means")
