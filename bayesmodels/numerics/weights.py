@@ -569,8 +569,8 @@ def _adapted(proposal: Proposal, most: float, rng: np.random.Generator) -> Propo
     best = _settled(proposal, number, most, rng)
     if best.share > 0:
         bent = _settled(_bent(best), number, most, rng)
-        lighter = bent.tail <= best.tail and bent.share > _AS_GOOD * best.share
-        best = bent if lighter else best
+        least = _AS_GOOD if bent.tail <= best.tail else 1.0
+        best = bent if bent.share > least * best.share else best
     unequal = 0 < best.share < _ENOUGH or best.tail > _HEAVIEST
     if unequal and 2 * most >= _IN_VAIN * _LARGE:
         several = _settled(_split(best, rng), max(number, _LARGE), most, rng)

@@ -51,7 +51,6 @@ SOLVED = (
     "meta analysis of three trials",
     "meta analysis of six trials",
     "effects of five unknown scales",
-    "seeds",
 )
 UNEQUAL = "has not settled|scalars remain|several places"
 """Why others may be refused: few weights decide, too many points are needed, or scalars remain."""
