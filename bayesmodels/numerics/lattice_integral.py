@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,13 @@ SPEED = 3e7
 
 Told = Callable[[int, float], None]
 """What is told on the way: points so far, and the effective share of weighted ones, or NaN."""
+
+
+class Rough(NamedTuple):
+    """About the function, for the search of modes, and what a point costs."""
+
+    f: Function
+    cost: int
 
 
 class NotSettled(Exception):  # noqa: N818 - said in other words to the user
@@ -187,12 +195,14 @@ def integral(
     least: Array | float = 0.0,
     cost: int = 1,
     told: Told | None = None,
+    rough: Rough | None = None,
 ) -> Integral:
     """Integrate a function until its log integral, means and deviations have settled.
 
     Mass is looked for near `starts` (n, d), of which the first one is a middle. Units of numbers
     are not smaller than `least`. A point costs so many numbers: the clock ends the search, and
-    chooses nothing. How many points there were so far is `told`.
+    chooses nothing. How many points there were so far is `told`. Modes are looked for in a `rough`
+    function, if there is one.
 
     Raises
     ------
@@ -208,7 +218,9 @@ def integral(
         return _point(f)
     _ask(starts.shape[1], tolerance, seconds, cost)
     f = counted = Counted(f, cost, seconds, told)
-    islands = _islands(counted.in_time, starts, rng)
+    search = Counted(*rough, seconds, told) if rough else counted
+    islands = _islands(search.in_time, starts, rng)
+    counted.spend(search.numbers if rough else 0)
     lattices = _first(f, islands, tolerance)
     history: list[Array] = []
     exists = np.concatenate([[True], ~lacking(f, islands[0].frame)])
@@ -296,9 +308,14 @@ class Counted:
         return result
 
     @property
+    def numbers(self) -> int:
+        """What all so far costs."""
+        return self._points * self._cost + self._more
+
+    @property
     def seconds(self) -> float:
-        """What all so far counts as."""
-        return (self._points * self._cost + self._more) / SPEED
+        """What it counts as."""
+        return self.numbers / SPEED
 
     @property
     def out_of_time(self) -> bool:

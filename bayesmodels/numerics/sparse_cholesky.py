@@ -114,6 +114,17 @@ class SparsePrecision:
         """Return the standard deviations of all elements, one row for each row of slopes."""
         return np.sqrt(_variances(slopes, *self.form))
 
+    def covariances(self, slopes: Array, pairs: Elements) -> tuple[Array, Array, Array]:
+        """Return half the log determinant of the precision, variances, and covariances of pairs.
+
+        One row for each row of slopes. Pairs are elements next to each other.
+        """
+        keys = np.sort(self.entries[:, 1:], 1) @ [self.size, 1]
+        wanted, order = np.sort(pairs, 1) @ [self.size, 1], np.argsort(keys)
+        places = order[np.searchsorted(keys, wanted, sorter=order)]
+        half_log, variances, covariances = _pair_covariances(slopes, *self.form, places)
+        return half_log, variances, covariances
+
     def sd_of(self, combinations: Array, slopes: Array) -> Array:
         """Return the standard deviations of linear combinations of elements, rows of a matrix."""
         return np.sqrt(_variances_of(combinations, slopes, *self.form))
@@ -320,6 +331,25 @@ def _variances(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> 
         for j in range(result.shape[1]):
             result[row, entries[start[j], 1]] = covariance[start[j]]
     return result
+
+
+@_compiled
+def _pair_covariances(
+    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, places: Any
+) -> Any:
+    """Return half the log determinants, diagonals of inverses, and their entries at places."""
+    n = len(start) - 1
+    half_log, diagonal = np.zeros(len(slopes)), np.empty((len(slopes), n))
+    result = np.empty((len(slopes), len(places)))
+    for row in range(len(slopes)):
+        root, _, _, _ = _factors(slopes[row], start, rows, entries, moves)
+        covariance = _covariances(root, start, rows)
+        for j in range(n):
+            half_log[row] += np.log(root[start[j]])
+            diagonal[row, entries[start[j], 1]] = covariance[start[j]]
+        for k in range(len(places)):
+            result[row, k] = covariance[places[k]]
+    return half_log, diagonal, result
 
 
 @_compiled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -37,7 +38,7 @@ from bayesmodels.posteriors.support.kind import Support
 pt: Any = tensor  # its functions have no types
 
 _BATCH = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
-_BATCH_INNER = 2_000_000  # the same, where most of them are inside of an operation
+_BATCH_INNER = 20_000_000  # the same, where most of them are inside of an operation
 _AT_ONCE = 6  # numbers of simple operations that cost one
 _SHARE = 1e-3  # in units of which probabilities are known at least
 MOST_LEVELS = 2**13
@@ -73,7 +74,7 @@ class BatchDensity:
 
     def __init__(self, natural: ModelDensity, ends: Ends | None = None, inner: int = 0) -> None:
         self.natural, model, self.ends = natural, natural.model, ends or {}
-        self._inner = inner
+        self.inner = inner
         self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
         for rv in model.free_RVs:
             refuse_integer(rv)
@@ -163,7 +164,13 @@ class BatchDensity:
     @property
     def cost(self) -> int:
         """About how many numbers a point costs."""
-        return (self._each + self._inner) * len(self.levels)
+        return (self._each + self.inner) * len(self.levels)
+
+    def costing(self, inner: int) -> BatchDensity:
+        """Return the same density, whose operations cost something else."""
+        result = copy(self)
+        result.inner = inner
+        return result
 
     @property
     def coordinate_names(self) -> list[str]:
@@ -310,7 +317,7 @@ class BatchDensity:
         self, points: Array, run: Callable[[Array], tuple[Array, Array]]
     ) -> tuple[Array, Array]:
         """Return what some points after the other give, on several threads if there are many."""
-        batch = max(1, (_BATCH_INNER if self._inner else _BATCH) // self.cost)
+        batch = max(1, (_BATCH_INNER if self.inner else _BATCH) // self.cost)
         pieces = [points[at : at + batch] for at in range(0, len(points), batch)]
         result = zip(*gathered(run, pieces, len(points) * self.cost), strict=True)
         logs, numbers = map(np.concatenate, result)

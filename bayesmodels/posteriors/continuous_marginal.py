@@ -14,33 +14,22 @@ does not come about, the density is not a number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pymc.distributions.transforms import Interval, LogExpM1, LogOddsTransform, LogTransform
 from pytensor import tensor
-from pytensor.configdefaults import config
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
-from pytensor.graph.replace import _vectorize_node, clone_replace, vectorize_graph
-from pytensor.graph.traversal import ancestors
-from scipy.sparse import csr_array
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Elimination
-from bayesmodels.numerics.node_law import Map, NodeLaw, Nodes, cell_draws
-from bayesmodels.posteriors.alike import stacked
-from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, Conditionals
-from bayesmodels.posteriors.density import OneAThread, compiled, in_double, plain
+from bayesmodels.numerics.node_law import Nodes, cell_draws
+from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.element_summands import ElementSummands, Sums
 from bayesmodels.posteriors.eliminate import FiniteTables
-from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.marginalize import Conjugate
-from bayesmodels.posteriors.new_data import drawn
-from bayesmodels.posteriors.remaining_model import priors, replaceable
-from bayesmodels.posteriors.support import listed, one_to_one
 from bayesmodels.posteriors.support.kind import Support
 
 pt: Any = tensor  # its functions have no types
@@ -67,41 +56,6 @@ _HEARD = 1e-13  # of the mass, where it is not negligible
 _ELEMENTWISE = (LogTransform, LogExpM1, LogOddsTransform, Interval)
 
 
-class LogIntegral(Op):
-    """From values of the shared variables, over leading axes, to the log integral."""
-
-    __props__ = ("marginal",)
-
-    def __init__(self, marginal: ContinuousMarginal) -> None:
-        self.marginal = marginal
-
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        tensors = [pt.as_tensor_variable(x) for x in inputs]
-        ndims = [p.type.ndim for p in self.marginal.remaining]
-        axes = max([0, *(x.type.ndim - n for x, n in zip(tensors, ndims, strict=True))])
-        return Apply(self, tensors, [pt.tensor(dtype="float64", shape=(None,) * axes)])
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002 - its signature
-        """Evaluate in Python."""
-        points = self.marginal.remaining
-        cores = [x.shape[x.ndim - p.type.ndim :] for x, p in zip(inputs, points, strict=True)]
-        pairs = list(zip(inputs, cores, strict=True))
-        lead = np.broadcast_shapes(*(x.shape[: x.ndim - len(core)] for x, core in pairs))
-        number = int(np.prod(lead, dtype=int))
-        rows = {
-            p.name: np.broadcast_to(x, (*lead, *core)).reshape(number, *core)
-            for p, (x, core) in zip(points, pairs, strict=True)
-        }
-        outputs[0][0] = np.asarray(self.marginal.fitted(rows, number).total.reshape(lead))
-
-
-@_vectorize_node.register(LogIntegral)
-def _over_leading_axes(op: Any, node: Any, *inputs: Any) -> Any:  # noqa: ARG001 - its signature
-    """Let several points be one node."""
-    return op.make_node(*inputs)
-
-
 class Fit:
     """Nodes of elements for rows of shared values: how many, their log sums, and these's errors."""
 
@@ -120,116 +74,28 @@ class ContinuousMarginal:
     def __init__(
         self, conditionals: Conditionals, names: Sequence[str], rng: np.random.Generator
     ) -> None:
-        density, point = conditionals.density, conditionals.somewhere(rng)
         self.endless: list[Support] = []
         self.levels: dict[str, tuple[Hashable, ...]] = {}
-        self._names = listed(names)
-        points = {p.name: p for p in density.points}
-        model = one_to_one(conditionals.model)
-        self._maps = {name: scalar_map(model, name) for name in names}
-        self.probes = {name: np.asarray(point[name])[None] for name in names}
-        summed = {points[name] for name in names}
-        self.remaining = [p for p in density.points if p not in summed]
-        self._inner = [points[name].type.clone()(name) for name in names]
-        terms = [t for t in density.named.values() if summed & set(ancestors([t]))]
-        with config.change_flags(floatX="float64", traceback__limit=0):
-            moved, jacobians = {}, []
-            for name, z in zip(names, self._inner, strict=True):
-                rv, transform = model[name], model.rvs_to_transforms[model[name]]
-                moved[points[name]] = z
-                if transform is not None:
-                    natural = transform.backward(z, *rv.owner.inputs)
-                    moved[points[name]] = points[name].type.filter_variable(natural)
-                    jacobians.append(transform.log_jac_det(z, *rv.owner.inputs))
-            jacobians = plain(in_double(jacobians, {})) if jacobians else []
-            terms = stacked([*clone_replace(terms, moved), *jacobians])
-        self._at = [self._maps[n].back(np.asarray(point[n], dtype=float)) for n in names]
-        rest = [np.asarray(point[p.name], p.dtype) for p in self.remaining]
-        at = [*self._at, *rest]
-        self._sum = Dependence([*self._inner, *self.remaining], terms, at).summands()
-        with config.change_flags(floatX="float64", traceback__limit=0):
-            total = compiled([*self._inner, *self.remaining], [self._sum.total])(*at)[0]
-        self._constant = float(total - self._sum.values(*at).sum())
-        self._sizes = [x.size for x in self._at]
-        self.size = sum(self._sizes)
-        self._rows: Any = csr_array(self._sum.rows[:, : self.size])
-        self._parts_of = np.repeat(
-            np.arange(len(self._sum.parts)), [np.size(x) for x in self._sum.run(*at)]
-        )
+        self._of = of = ElementSummands(conditionals, names, rng)
+        self.remaining, self.probes, self.size, self.law = of.remaining, of.probes, of.size, of.law
         self._forms = dict[int, FiniteTables]()
-        self._runs = dict[tuple[int, ...], OneAThread]()
-        self._kinds = dict[int, list[tuple[NDArray[np.intp], NDArray[np.intp]]]]()
-        self.reference = self._first(conditionals, rng)
-        here = {p.name: x[None] for p, x in zip(self.remaining, rest, strict=True)}
-        nodes, found = self._placed(here, 1, *self.reference)
+        self._kinds = dict[int, list[tuple[Sums, NDArray[np.intp]]]]()
+        prior = of.prior(conditionals, rng)
+        self._ends = prior.ends
+        nodes, found = self._placed(of.here, 1, prior.middle, prior.scale)
         if not found.all():
-            raise NotConjugate(f"no place was found where {self._names} have their mass.")
+            raise NotConjugate(f"no place was found where {of.names} have their mass.")
         self.reference = nodes.centre, nodes.scale
-        self.number = int(self.fitted(here, 1).number[0])
-
-    def _first(self, conditionals: Conditionals, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Return the middle and the spread of draws from the prior; a unit where there are none."""
-        start = self._flat(self._at)
-        self.ends = start, start
-        draws = drawn([conditionals.model[n] for n in self._maps], _DRAWN, rng)
-        if not draws:
-            return start[None], np.ones((1, self.size))
-        with np.errstate(all="ignore"):
-            rows = [
-                self._flat([m.back(x) for m, x in zip(self._maps.values(), row, strict=True)])
-                for row in draws
-            ]
-            least, low, middle, high, most = np.nanquantile(rows, [0, 0.25, 0.5, 0.75, 1], axis=0)
-        self.ends = least, most
-        scale = np.where(np.isfinite(high - low) & (high > low), (high - low) / _NORMAL, 1.0)
-        return np.where(np.isfinite(middle), middle, start)[None], scale[None]
-
-    def _flat(self, each: Sequence[Any]) -> Array:
-        return np.concatenate([np.ravel(x) for x in each]).astype(float)
-
-    def _split(self, x: Array, after: int = 0) -> dict[str, Array]:
-        """Return values by variable from an axis of elements, `after` which there are others."""
-        axis = x.ndim - 1 - after
-        parts = np.split(x, np.cumsum(self._sizes)[:-1], axis)
-        pairs = zip(self._maps, parts, strict=True)
-        return {
-            n: part.reshape(*x.shape[:axis], *self.probes[n].shape[1:], *x.shape[axis + 1 :])
-            for n, part in pairs
-        }
+        self.number = int(self.fitted(of.here, 1).number[0])
 
     def _form(self, number: int) -> FiniteTables:
         if number not in self._forms:
             sizes = np.full(self.size, number)
-            self._forms[number] = form = FiniteTables(self._rows, sizes, self._names)
-            self._kinds[number] = list(form.kinds())
+            self._forms[number] = form = FiniteTables(self._of.rows, sizes, self._of.names)
+            self._kinds[number] = [
+                (self._of.sums(s, np.arange(len(s)), len(s)), at) for s, at in form.kinds()
+            ]
         return self._forms[number]
-
-    def _values(self, rest: Mapping[str, Any], z: Array, summands: NDArray[np.intp]) -> Array:
-        """Return values of summands (n, looks, summands) at coordinates z (n, looks, elements)."""
-        places = self._sum.kept[summands]
-        needed = tuple(map(int, np.unique(self._parts_of[places])))
-        if needed not in self._runs:
-            self._runs[needed] = self._compiled([self._sum.parts[i] for i in needed])
-        values = [np.asarray(rest[p.name], p.dtype)[:, None] for p in self.remaining]
-        with np.errstate(all="ignore"):
-            each = self._runs[needed](*self._split(z).values(), *values)
-        flat = [
-            np.broadcast_to(x, (*z.shape[:2], *x.shape[x.ndim - n :])).reshape(*z.shape[:2], -1)
-            for x, n in zip(each, (self._sum.parts[i].type.ndim for i in needed), strict=True)
-        ]
-        column = np.searchsorted(np.flatnonzero(np.isin(self._parts_of, needed)), places)
-        joined = flat[0] if len(flat) == 1 else np.concatenate(flat, -1)
-        result: Array = joined[:, :, column] * self._sum.weights[summands]
-        return result
-
-    def _compiled(self, parts: list[Any]) -> OneAThread:
-        with config.change_flags(floatX="float64", traceback__limit=0):
-            inner = [z.type.clone(shape=(None, None, *z.type.shape))(z.name) for z in self._inner]
-            outer = [p.type.clone(shape=(None, 1, *p.type.shape))(p.name) for p in self.remaining]
-            points = [*self._inner, *self.remaining]
-            at: dict[Any, Any] = dict(zip(points, [*inner, *outer], strict=True))
-            several: Any = vectorize_graph(parts, at)
-            return OneAThread(compiled([*inner, *outer], several, BATCH_MODE))
 
     def _tables(self, rest: Mapping[str, Any], nodes: Nodes, number: int) -> dict[int, Array]:
         """Return tables of the density at nodes, times what a node stands for."""
@@ -237,8 +103,8 @@ class ContinuousMarginal:
         t, step = nodes.places(number)
         x, elements = nodes.at(t), np.arange(self.size)
         values = [
-            self._values(rest, x[:, elements, levels], summands)
-            for summands, levels in self._kinds[number]
+            self._of.added(rest, x[:, elements, levels], sums)
+            for sums, levels in self._kinds[number]
         ]
         tables = dict(form.of_kinds(values))
         tables[1] = tables[1] + nodes.log_weights(t) + np.log(step)[..., None]
@@ -249,7 +115,7 @@ class ContinuousMarginal:
     def _each(self, number: int) -> int:
         """Return how many numbers so many nodes of one row take."""
         self._form(number)
-        return sum(levels.shape[0] * len(s) for s, levels in self._kinds[number])
+        return sum(levels.shape[0] * s.size for s, levels in self._kinds[number])
 
     @property
     def cost(self) -> int:
@@ -336,7 +202,7 @@ class ContinuousMarginal:
             fewer = {w: x[(..., *[cut] * w)] for w, x in tables.items()}
             fewer[1] = fewer[1] + np.log(every)
             laws.append(Elimination(self._form(number // every).plan, fewer))
-        outside, p = self._outside(rest, nodes), laws[0].probabilities()
+        outside, p = self._of.outside(rest, nodes.centre), laws[0].probabilities()
         logs = [law.log_total + outside for law in laws]
         step = (nodes.high - nodes.low) / number
         some = np.isfinite(tables[1])
@@ -344,19 +210,13 @@ class ContinuousMarginal:
         ends = [np.take_along_axis(p, k[..., None], -1)[..., 0] for k in (first, last)]
         return logs, [2 * end / step for end in ends]
 
-    def _outside(self, rest: Mapping[str, Any], nodes: Nodes) -> Array:
-        """Return the sum of what none of the elements is in, and of constants."""
-        alone = np.flatnonzero(self._rows.sum(1) == 0)
-        if not len(alone):
-            return np.full(len(nodes.centre), self._constant)
-        each = self._values(rest, nodes.centre[:, None], alone)
-        return np.asarray(self._constant + each[:, 0].sum(-1))
-
     def expression(self) -> Any:
         """Return the log marginal density, in terms of the points `rest`."""
-        if not self.remaining:
-            return pt.constant(self.fitted({}, 1).total[0])
-        return LogIntegral(self)(*self.remaining)
+        return self._of.expression(self)
+
+    def logs(self, rest: Mapping[str, Any], number: int) -> Array:
+        """Return log integrals for rows of the rest."""
+        return self.fitted(rest, number).total
 
     def parameters(self, rest: Mapping[str, Any], kept: float = 0.0) -> dict[str, dict[str, Array]]:
         """Return what the laws of the elements given the rest are made of, one a row."""
@@ -368,15 +228,7 @@ class ContinuousMarginal:
         for some, values in self._batches(rest, np.arange(rows), number):
             tables = self._tables(values, fit.nodes.of(some), number)
             mass[some] = Elimination(self._form(number).plan, tables).probabilities()
-        nodes = {key: self._split(x) for key, x in vars(fit.nodes).items()}
-        return {
-            name: {**{key: x[name] for key, x in nodes.items()}, "mass": p}
-            for name, p in self._split(mass, 1).items()
-        }
-
-    def law(self, name: str, mass: Array, **nodes: Array) -> NodeLaw:
-        """Return the laws of a variable's elements, from their parameters."""
-        return NodeLaw(Nodes(**nodes), mass, self._maps[name])
+        return self._of.laws(fit.nodes, mass)
 
     def draw(self, rest: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Array]:
         """Return one draw of the elements for each row of the rest."""
@@ -390,7 +242,7 @@ class ContinuousMarginal:
             k, within = cell_draws(logs, rng)
             place = np.take_along_axis(t, k[..., None], -1)[..., 0] + step * within
             z[some] = nodes.at(place[..., None])[..., 0]
-        return {name: self._maps[name].there(x) for name, x in self._split(z).items()}
+        return self._of.natural(z)
 
     def off(self, rest: Mapping[str, Any]) -> float:
         """Return how far off the log integral may be at some values of the rest.
@@ -401,7 +253,7 @@ class ContinuousMarginal:
         fit, off = self.fitted(rest, rows), SETTLED
         for some, values in self._batches(rest, np.arange(rows), _MOST):
             nodes = fit.nodes.of(some)
-            ends = [np.arcsinh((x - nodes.centre) / nodes.scale) for x in self.ends]
+            ends = [np.arcsinh((x - nodes.centre) / nodes.scale) for x in self._ends]
             wide = Nodes(
                 nodes.centre,
                 nodes.scale,
@@ -412,8 +264,8 @@ class ContinuousMarginal:
             gap = np.abs(logs[0] - fit.total[some])
             if not (gap <= _GAP + _off(logs)).all():
                 raise NotConjugate(
-                    f"given the rest, {self._names} may have mass in several places: on nodes that "
-                    f"reach further the log density differs by {np.max(gap):.1g}."
+                    f"given the rest, {self._of.names} may have mass in several places: on nodes "
+                    f"that reach further the log density differs by {np.max(gap):.1g}."
                 )
             off = max(off, float(np.max(gap)))
         return off
@@ -474,57 +326,3 @@ def _nearer(nodes: Nodes, p: Array) -> tuple[Array, Array, Array, Array, NDArray
     low, high = (np.arcsinh((end - centre) / scale) for end in ends)
     low, high = -np.clip(-low, *_REACH), np.clip(high, *_REACH)
     return centre, scale, low, high, seen
-
-
-def scalar_map(model: Any, name: str) -> Map:
-    """Return how the elements of a variable depend on coordinates of their own, all alike."""
-    rv, transform = model[name], model.rvs_to_transforms[model[name]]
-    if transform is None:
-        same: Callable[[Array], Array] = np.asarray
-        return Map(same, same, np.ones_like)
-    if not isinstance(transform, _ELEMENTWISE):
-        raise NotConjugate(f"{name}: its elements depend on several coordinates.")
-    with config.change_flags(floatX="float64", traceback__limit=0):
-        x = pt.vector("x", dtype="float64")
-        inputs = rv.owner.inputs
-        results = [
-            transform.backward(x, *inputs),
-            transform.forward(x, *inputs),
-            transform.log_jac_det(x, *inputs),
-        ]
-        if set(model.free_RVs) & set(ancestors(results)) or any(v.ndim != 1 for v in results):
-            raise NotConjugate(f"{name}: the limits of its elements are not all the same numbers.")
-        run = compiled([x], plain(in_double(results, {})), LIGHT_MODE)
-
-    def of(which: int) -> Callable[[Array], Array]:
-        def at(x: Array) -> Array:
-            x = np.asarray(x, dtype=float)
-            with np.errstate(all="ignore"):
-                return np.asarray(run(np.ravel(x))[which]).reshape(x.shape)
-
-        return at
-
-    there, back, log_slope = map(of, range(3))
-    return Map(there, back, lambda z: np.exp(log_slope(z)))
-
-
-def chosen(conditionals: Conditionals) -> list[str]:
-    """Return variables whose elements are alone given all others, the largest first."""
-    model, density = one_to_one(conditionals.model), conditionals.density
-    above = priors(conditionals.model)
-    meetings, columns = conditionals.meetings
-    result: list[str] = []
-    order = [p.name for p in density.points if np.dtype(p.dtype).kind == "f"]
-    for name in sorted(order, key=lambda name: -len(columns[name])):
-        below = [n for n, parents in above.items() if name in parents]
-        if not all(n in result or replaceable(conditionals.supports.get(n)) for n in below):
-            continue
-        some = np.concatenate([columns[n] for n in (*result, name)])
-        if (meetings[:, some].sum(1) > 1).any():
-            continue
-        try:
-            scalar_map(model, name)
-        except NotConjugate:
-            continue
-        result.append(name)
-    return result if sum(len(columns[n]) for n in result) > 1 else []

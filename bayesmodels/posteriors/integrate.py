@@ -22,6 +22,7 @@ from bayesmodels.numerics.lattice_integral import (
     Integral,
     NotSettled,
     OutOfTime,
+    Rough,
     Told,
     integral,
 )
@@ -183,11 +184,14 @@ def integrand(left: PartialPosterior | ModelDensity, rng: np.random.Generator) -
     sets = [np.arange(density.size)] if part else density.sets
     if density.size > ON_LATTICE:
         model = part.original if part else natural.model
-        with suppress(NotConjugate):
-            fewer = eliminated(Conditionals(model, UNLIMITED), rng)
-            rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost)
-            if rest.size <= max(ON_LATTICE, min(density.size, max(map(len, sets))) - 1):
-                part, density, sets = fewer, rest, [np.arange(rest.size)]
+        for linked in (False, True):
+            if density.size <= ON_LATTICE:
+                break
+            with suppress(NotConjugate):
+                fewer = eliminated(Conditionals(model, UNLIMITED), rng, linked=linked)
+                rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost)
+                if rest.size <= max(ON_LATTICE, min(density.size, max(map(len, sets))) - 1):
+                    part, density, sets = fewer, rest, [np.arange(rest.size)]
     largest = max(map(len, sets))
     if largest > ON_LATTICE and density.size > _MOST:
         raise NotConjugate(_too_many(density, part))
@@ -229,7 +233,10 @@ def settled(
                 goal = max(tolerance, GOAL)
                 slope = density.slope if density.has_slopes else None
                 return weighted(f, job.starts, goal, seconds, rng, least, density.cost, slope, told)
-            return integral(f, job.starts, tolerance, seconds, rng, least, density.cost, told)
+            rough = _rough(job)
+            return integral(
+                f, job.starts, tolerance, seconds, rng, least, density.cost, told, rough
+            )
     except NotSettled as error:
         if job.part is None and not np.isfinite(density(job.starts)[0]).any():
             raise density.nowhere() from error
@@ -244,6 +251,20 @@ def settled(
             f"the posterior mass still grows where {name} is as far out as numbers go: it is "
             "improper, or its tails are too heavy. Give it a proper prior."
         ) from error
+
+
+def _rough(job: Integrand) -> Rough | None:
+    """Return a density that is quick, where that of elements that meet is not."""
+    linked = job.part and job.part.linked
+    if not linked:
+        return None
+    density = job.density.costing(linked.rough_cost)
+
+    def f(points: Array) -> tuple[Array, Array]:
+        with linked.roughly():
+            return density(points)
+
+    return Rough(f, density.cost)
 
 
 def _far_enough(job: Integrand, result: Integral | Product | Weighted, heaviest: Array) -> None:

@@ -22,12 +22,14 @@ from bayesmodels.numerics.laws import sum_of_others
 from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.batch_density import MOST_LEVELS
+from bayesmodels.posteriors.chosen_elements import chosen
 from bayesmodels.posteriors.conditional import BATCHED, Conditionals
-from bayesmodels.posteriors.continuous_marginal import ContinuousMarginal, chosen
+from bayesmodels.posteriors.continuous_marginal import ContinuousMarginal
 from bayesmodels.posteriors.density import in_halves
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.gradient import Point
+from bayesmodels.posteriors.linked_marginal import LinkedMarginal
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.operations import EVERYTHING
@@ -136,15 +138,18 @@ def _summed(
     return PartialPosterior(model, remaining, density, marginal, choice, verification)
 
 
-def eliminated(conditionals: Conditionals, rng: np.random.Generator) -> PartialPosterior:
-    """Integrate continuous elements that are alone given the rest on nodes of their own."""
+def eliminated(
+    conditionals: Conditionals, rng: np.random.Generator, *, linked: bool = False
+) -> PartialPosterior:
+    """Integrate continuous elements out on nodes: alone given the rest, or `linked` in pairs."""
     model = conditionals.original
     if conditionals.zero_sums:  # they remain, as they are
         conditionals = Conditionals(model, conditionals.budget, {})
-    names = chosen(conditionals)
+    names = chosen(conditionals, linked=linked)
     if not names:
-        raise NotConjugate("no elements are alone given the rest.")
-    marginal = ContinuousMarginal(conditionals, names, rng)
+        raise NotConjugate("no elements are alone given the rest, or meet few others.")
+    kind = LinkedMarginal if linked else ContinuousMarginal
+    marginal = kind(conditionals, names, rng)
     remaining = remaining_model(conditionals.model, marginal, conditionals.supports)
     why = "too many others depend on it to be eliminated"
     others = {str(rv.name) for rv in model.free_RVs} - set(names)
@@ -362,7 +367,7 @@ class PartialPosterior:
         original: pm.Model,
         model: pm.Model,
         density: ModelDensity,
-        marginal: Marginal | FiniteMarginal | ContinuousMarginal,
+        marginal: Marginal | FiniteMarginal | ContinuousMarginal | LinkedMarginal,
         choice: Choice,
         verification: Verification,
         unseen: tuple[str, ...] = (),
@@ -418,8 +423,8 @@ class PartialPosterior:
         for name, of in result.items():
             if name in self.levels:
                 laws[name] = Certain(of["probability"])
-            elif isinstance(self._marginal, ContinuousMarginal):
-                laws[name] = self._marginal.law(name, **of)
+            elif self._on_nodes:
+                laws[name] = self._on_nodes.law(name, **of)
             elif name in families:
                 laws[name] = _law(families[name], **of)
             else:
@@ -441,13 +446,23 @@ class PartialPosterior:
     @property
     def nodes(self) -> int:
         """On how many nodes elements are eliminated at least; 0 if they are in closed form."""
-        marginal = self._marginal
-        return marginal.number if isinstance(marginal, ContinuousMarginal) else 0
+        return self._on_nodes.number if self._on_nodes else 0
 
     @property
     def cost(self) -> int:
         """About how many numbers are worked out inside of the block, of one point of the rest."""
         return self._marginal.cost
+
+    @property
+    def _on_nodes(self) -> ContinuousMarginal | LinkedMarginal | None:
+        """What has no closed form given the rest."""
+        marginal = self._marginal
+        return marginal if isinstance(marginal, ContinuousMarginal | LinkedMarginal) else None
+
+    @property
+    def linked(self) -> LinkedMarginal | None:
+        """What is eliminated if some of its elements meet."""
+        return self._marginal if isinstance(self._marginal, LinkedMarginal) else None
 
     @property
     def how(self) -> str:
@@ -459,8 +474,7 @@ class PartialPosterior:
 
     def off(self, rows: Point) -> float:
         """Return how far off the log density of the rest may be, at some of its values."""
-        marginal = self._marginal
-        return marginal.off(rows) if isinstance(marginal, ContinuousMarginal) else 0.0
+        return self._on_nodes.off(rows) if self._on_nodes else 0.0
 
     @property
     def endless(self) -> list[Support]:

@@ -94,7 +94,7 @@ def test_narrow_graphs_of_any_length_have_narrow_tables(shape):
     }[shape]
     scopes = {1: np.arange(n)[:, None], 2: np.unique(pairs, axis=0)}
     plan = Plan(scopes, n, 2)
-    widest = max(group.scope.shape[1] for one in plan.rounds for group in one.groups)
+    widest = max(group.scope.shape[1] for groups in plan.rounds for group in groups)
     assert widest <= {"chain": 3, "star": 3, "ring": 3, "ladder": 5}[shape]
     tables = {w: np.zeros((1, len(s), *[2] * w)) for w, s in scopes.items()}
     assert Elimination(plan, tables).log_total[0] == pytest.approx(n * np.log(2), rel=1e-12)
@@ -105,7 +105,7 @@ def test_a_chain_of_many_levels_is_taken_apart_from_its_ends():
     a = np.arange(n - 1)
     scopes = {1: np.arange(n)[:, None], 2: np.column_stack([a, a + 1])}
     plan = Plan(scopes, n, levels)
-    assert max(group.scope.shape[1] for one in plan.rounds for group in one.groups) == 2
+    assert max(group.scope.shape[1] for groups in plan.rounds for group in groups) == 2
     rng = np.random.default_rng(5)
     tables = {w: rng.normal(size=(1, len(s), *[levels] * w)) for w, s in scopes.items()}
     ahead = tables[1][0, 0]

@@ -1,0 +1,226 @@
+r"""The top of a sum of functions of one number or of a pair, and the normal law around it.
+
+Newton's method in many numbers, for many rows at once: slopes and curvatures of each summand are
+differences of its values on three nodes a number. What is not concave in a summand counts as flat,
+so that each step leads uphill. Around the top z with the precision P
+
+.. math:: \ln \int e^{f(z)} dz \approx f(\hat z) + \tfrac d2 \ln 2 \pi - \tfrac12 \ln |P|
+
+(Laplace). Source: Nocedal and Wright (2006), *Numerical Optimization*, section 3.4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.elimination import Tables
+from bayesmodels.numerics.sparse_cholesky import integrals, sparse_precision
+
+_STEP = 1e-3  # of differences, in scales
+_LEAST = 1e-4  # of the inverse of a scale, squared: a precision that does no harm
+_ROUNDS, _HALVINGS = 60, 12
+_ARRIVED = 1e-7  # what a step gains
+_QUADRATIC = 1e-9  # of a function of a pair, that is off from a quadratic one
+_THREE = np.array([-1.0, 0.0, 1.0])
+
+Rows = NDArray[np.intp]
+Summands = Callable[[Rows, Array], Tables]
+
+
+class NormalForest(NamedTuple):
+    r"""Normal laws, one a row, of numbers that meet in pairs; and what is left of the function.
+
+    With the move d from the centre the log function is that of the normal law, plus `level`, plus
+    of each number :math:`f_i + l_i d_i + b_i d_i^2 / 2`, where f are the functions of one number.
+    Given all others a number has a `precision`. NaN in rows without a top; `quadratic` says where
+    functions of pairs are so.
+    """
+
+    centre: Array
+    sd: Array
+    precision: Array
+    correlation: Array
+    slope: Array
+    bend: Array
+    level: Array
+    log_integral: Array
+    quadratic: NDArray[np.bool_]
+
+
+class _Pairs(NamedTuple):
+    """Functions of pairs as quadratic ones: values, slopes, and minus the second derivatives."""
+
+    value: Array
+    slopes: tuple[Array, Array]
+    own: tuple[Array, Array]
+    mixed: Array
+
+
+class InnerModes:
+    """Finds tops of functions whose summands are in tables of one number or of a pair.
+
+    `pairs` are numbers that are in a summand together.
+    """
+
+    def __init__(self, pairs: NDArray[np.intp], size: int, rng: np.random.Generator) -> None:
+        self._pairs = pairs
+        ones = np.ones(len(pairs), dtype=bool)
+        half = csr_array((ones, pairs.T), shape=(size, size))
+        self._form = sparse_precision(half + half.T, np.ones(size), rng)
+        self._probes = self._form.probes()
+        each = np.arange(len(pairs))
+        self._sums = [
+            csr_array((np.ones(len(pairs)), (end, each)), shape=(size, len(pairs)))
+            for end in pairs.T
+        ]
+
+    def _added(self, first: Array, second: Array) -> Array:
+        """Return what both ends of pairs (n, pairs) add up to in each number (n, numbers)."""
+        both = zip(self._sums, (first, second), strict=True)
+        return np.asarray(sum(way @ x.T for way, x in both)).T
+
+    def _of_pairs(self, tables: Tables, step: Array) -> _Pairs:
+        """Read functions of pairs off nine values of each."""
+        if not len(self._pairs):
+            none = np.zeros((len(step), 0))
+            return _Pairs(none, (none, none), (none, none), none)
+        two = tables[2]
+        i, j = (step[:, end] for end in self._pairs.T)
+        value = two[:, :, 1, 1]
+        ends = [(two[:, :, 2, 1], two[:, :, 0, 1], i), (two[:, :, 1, 2], two[:, :, 1, 0], j)]
+        slopes = [(up - down) / (2 * h) for up, down, h in ends]
+        own = [(2 * value - up - down) / h**2 for up, down, h in ends]
+        mixed = (two[:, :, 2, 0] + two[:, :, 0, 2] - two[:, :, 2, 2] - two[:, :, 0, 0]) / (
+            4 * i * j
+        )
+        return _Pairs(value, (slopes[0], slopes[1]), (own[0], own[1]), mixed)
+
+    def _quadratic(self, tables: Tables, step: Array, pairs: _Pairs) -> NDArray[np.bool_]:
+        """Whether all functions of pairs are as they are read."""
+        if not len(self._pairs):
+            return np.ones(len(step), dtype=bool)
+        two = tables[2]
+        a, b = (_THREE * step[:, end][..., None] for end in self._pairs.T)
+        a, b = a[..., :, None], b[..., None, :]
+        value, first, second, one, other, mixed = (
+            x[..., None, None] for x in (pairs.value, *pairs.slopes, *pairs.own, pairs.mixed)
+        )
+        bent = one * a**2 / 2 + other * b**2 / 2 + mixed * a * b
+        off = np.abs(value + first * a + second * b - bent - two).max((2, 3))
+        return np.asarray((off < _QUADRATIC * (1 + np.abs(two).max((2, 3)))).all(1))
+
+    def _probed(self, slope: Array, bend: Array, cross: Array) -> Array:
+        """Return slopes where they are, and where probes have moved them."""
+        a, b = self._pairs.T
+        moved = [
+            slope - bend * move - self._added(cross * move[b], cross * move[a])
+            for move in self._probes
+        ]
+        return np.stack([slope, *moved], 1)
+
+    def _read(self, tables: Tables, step: Array, scale: Array) -> tuple[Array, Array, Array]:
+        """Return values, curvatures of functions of one number, and slopes where probes moved."""
+        one, pairs = tables[1], self._of_pairs(tables, step)
+        value = one[:, :, 1].sum(1) + pairs.value.sum(1)
+        slope = (one[:, :, 2] - one[:, :, 0]) / (2 * step) + self._added(*pairs.slopes)
+        bend = np.maximum(2 * one[:, :, 1] - one[:, :, 2] - one[:, :, 0], 0) / step**2
+        bend = np.nan_to_num(bend) + _LEAST / scale**2
+        first, cross, second = _concave(pairs.own[0], pairs.mixed, pairs.own[1])
+        return value, bend, self._probed(slope, bend + self._added(first, second), cross)
+
+    def found(self, tables: Summands, start: Array, scale: Array) -> NormalForest:
+        """Return the tops above starts (n, numbers), whose units are the scales.
+
+        `tables` gives the summands of some rows at nodes (n, numbers, levels).
+        """
+        z, size = start.copy(), start.shape[1]
+        bends, values = np.full(z.shape, np.nan), np.full(len(z), np.nan)
+        rows, form = np.arange(len(z)), tuple(x[None] for x in self._form.form)
+        for _ in range(_ROUNDS):
+            step = _STEP * scale[rows]
+            around = tables(rows, z[rows][:, :, None] + step[:, :, None] * _THREE)
+            value, bend, slopes = self._read(around, step, scale[rows])
+            move = integrals(slopes, *form)[:, :size]
+            gain = (move * slopes[:, 0]).sum(1) / 2
+            there = np.isfinite(value) & (gain < _ARRIVED)
+            bends[rows[there]], values[rows[there]] = bend[there], value[there]
+            going = np.isfinite(value) & (gain >= _ARRIVED)
+            rows, move, value = (x[going] for x in (rows, move, value))
+            if not len(rows):
+                break
+            rows = _stepped(tables, rows, z, move, value)
+        return self._around(tables, z, bends, values)
+
+    def _covariances(self, bend: Array, pairs: _Pairs) -> tuple[Array, Array, Array]:
+        """Return half the log determinant of a precision, variances, and covariances of pairs."""
+        own = bend + self._added(*pairs.own)
+        slopes = self._probed(np.zeros_like(bend), own, pairs.mixed)
+        return self._form.covariances(slopes, self._pairs)
+
+    def _around(self, tables: Summands, z: Array, bends: Array, values: Array) -> NormalForest:
+        """Return the normal laws around tops."""
+        rows, size = np.flatnonzero(np.isfinite(values)), z.shape[1]
+        if not len(rows):
+            none, pair = np.full(z.shape, np.nan), np.full((len(z), len(self._pairs)), np.nan)
+            nowhere = np.zeros(len(z), dtype=bool)
+            return NormalForest(z, none, none, pair, none, none, values, values, nowhere)
+        step = 1 / np.sqrt(bends[rows] + self._added(*[np.ones((len(rows), len(self._pairs)))] * 2))
+        around = tables(rows, z[rows][:, :, None] + step[:, :, None] * _THREE)
+        pairs = self._of_pairs(around, step)
+        quadratic = np.zeros(len(z), dtype=bool)
+        quadratic[rows] = self._quadratic(around, step, pairs)
+        first, slope = bends[rows], self._added(*pairs.slopes)
+        half_log, variance, covariance = self._covariances(first, pairs)
+        level = size / 2 * math.log(2 * math.pi)
+        sd = np.sqrt(variance)
+        ends = [sd[:, end] for end in self._pairs.T]
+        results = [
+            sd,
+            first + self._added(*pairs.own),
+            np.clip(covariance / (ends[0] * ends[1]), -1.0, 1.0),
+            slope,
+            first,
+            level - half_log + pairs.value.sum(1),
+            level - half_log + values[rows],
+        ]
+        known: list[Any] = []
+        for x in results:
+            every = np.full((len(z), *x.shape[1:]), np.nan)
+            every[rows] = x
+            known.append(every)
+        return NormalForest._make([z, *known, quadratic])
+
+
+def _stepped(tables: Summands, rows: Rows, z: Array, move: Array, value: Array) -> Rows:
+    """Move as far as it leads uphill; return the rows that did."""
+    before, waiting, part = z[rows], np.arange(len(rows)), 1.0
+    for _ in range(_HALVINGS):
+        tried = before[waiting] + part * move[waiting]
+        each = tables(rows[waiting], tried[:, :, None]).values()
+        better = sum(t.reshape(len(tried), -1).sum(1) for t in each) >= value[waiting]
+        z[rows[waiting[better]]] = tried[better]
+        waiting, part = waiting[~better], part / 2
+        if not len(waiting):
+            break
+    return np.delete(rows, waiting)
+
+
+def _concave(a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
+    """Return the positive parts of matrices of two rows: both diagonals, and what is beside."""
+    middle, half = (a + c) / 2, (a - c) / 2
+    radius = np.hypot(half, b)
+    with np.errstate(all="ignore"):
+        part = np.clip((middle + radius) / (2 * radius), 0.0, None)
+        clipped = [part * (radius + half), part * b, part * (radius - half)]
+    flat = middle - radius >= 0
+    first, beside, second = (
+        np.where(flat, x, np.nan_to_num(y)) for x, y in zip((a, b, c), clipped, strict=True)
+    )
+    return first, beside, second

@@ -1,0 +1,261 @@
+r"""Chains and trees of continuous elements integrated out of a log density.
+
+Given the variables that remain, elements x meet in pairs, in summands that are quadratic: a random
+walk, an autoregression, groups in groups. All else is a function of one element each, whatever it
+is: the data's. Around the top the log density is that of a normal law, times what each of these
+functions differs from a quadratic one by,
+
+.. math:: \ln \int p \, dx = \ell + \ln E_q \prod_i r_i(x_i),
+
+and the mean under the normal law q is a sum over Hermite polynomials (`hermite_forest`). There are
+as many of these as it takes until more change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from bayesmodels.errors import NotConjugate
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.hermite_forest import Eliminated, HermiteForest, rule
+from bayesmodels.numerics.inner_modes import InnerModes, NormalForest
+from bayesmodels.numerics.node_law import Nodes, cell_draws
+from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.element_summands import ElementSummands
+from bayesmodels.posteriors.marginalize import Conjugate
+from bayesmodels.posteriors.support.kind import Support
+
+SETTLED = 1e-7
+"""How far off a log integral may be."""
+_LADDER = (12, 18, 27, 40, 60, 90, 135, 200)  # polynomials
+_NUMBERS = 8_000_000  # held at a time
+_TIMES = 12  # that a function of one element takes several operations
+_NEWTON, _NINE = 10, 9  # steps to a top, about, each of nine looks
+_EVEN, _FAR = 3.0, 9.0  # deviations: so far nodes are about even, and so far they reach
+_NODES, _FEWER = 80, 40  # of laws; and for draws that are improved on
+_SWEEPS = 2  # of draws of each element given the others
+_INSIDE, _REACH = 32, 8.0  # nodes for them, and how many deviations they reach
+
+
+class Fit(NamedTuple):
+    """Normal laws of rows; how many polynomials did, log integrals, and their errors."""
+
+    forest: NormalForest
+    number: NDArray[np.intp]
+    total: Array
+    error: Array
+
+
+class LinkedMarginal:
+    """Continuous variables of a model: the log density without them, and their laws given the rest.
+
+    Their elements meet in pairs.
+    """
+
+    others: tuple[Conjugate, ...] = ()
+
+    def __init__(
+        self, conditionals: Conditionals, names: Sequence[str], rng: np.random.Generator
+    ) -> None:
+        self.endless: list[Support] = []
+        self.levels: dict[str, tuple[Hashable, ...]] = {}
+        self._of = of = ElementSummands(conditionals, names, rng)
+        self.remaining, self.probes, self.size, self.law = of.remaining, of.probes, of.size, of.law
+        width = of.rows.sum(1)
+        alone, met = np.flatnonzero(width == 1), np.flatnonzero(width > 1)
+        self._one = of.sums(alone, of.rows[alone].indices, self.size)
+        pairs = np.sort(of.rows[met].indices.reshape(-1, 2), 1)
+        self._pairs, which = np.unique(pairs, axis=0, return_inverse=True)
+        self._two = of.sums(met, which.ravel(), len(self._pairs))
+        each = np.repeat(np.arange(len(self._pairs)), 2)
+        self._ends: Any = csr_array((np.ones(len(each)), (self._pairs.ravel(), each)))
+        self._forest = HermiteForest(self._pairs, self.size)
+        self._odd = self._forest.depth % 2 == 1
+        self._modes, self._rough = InnerModes(self._pairs, self.size, rng), False
+        self._start, self._scale, _ = of.prior(conditionals, rng)
+        self._first = 0
+        fit = self.fitted(of.here, 1)
+        if not fit.forest.quadratic[0]:
+            raise NotConjugate(f"{of.names} are not jointly normal before the data are seen.")
+        if not np.isfinite(fit.total[0]):
+            raise NotConjugate(f"no place was found where {of.names} have their mass.")
+        self._start, self._scale = fit.forest.centre, fit.forest.sd
+        self.number = int(fit.number[0])
+        self._first = max(0, _LADDER.index(self.number) - 1)
+
+    def _functions(self, rest: Mapping[str, Any], x: Array) -> Array:
+        """Return what is a function of one element, of all at nodes (n, elements, levels)."""
+        result = self._of.added(rest, np.moveaxis(x, 2, 1), self._one)
+        result[np.isnan(result)] = -np.inf
+        return np.moveaxis(result, 2, 1)
+
+    def _tables(self, rest: Mapping[str, Any], x: Array) -> dict[int, Array]:
+        """Return the functions of one element and of pairs, at nodes (n, elements, levels)."""
+        along, levels = np.moveaxis(x, 2, 1), x.shape[2]
+        turned = self._odd[self._pairs[:, 0]]
+        two = np.empty((len(x), len(self._pairs), levels, levels))
+        for k in range(levels):
+            z = np.where(self._odd, along, along[:, k, None])
+            summed = np.moveaxis(self._of.added(rest, z, self._two), 2, 1)
+            two[:, ~turned, k] = summed[:, ~turned]
+            two[:, turned, :, k : k + 1] = summed[:, turned][..., None]
+        return {1: self._functions(rest, x), 2: two}
+
+    def _tops(self, rest: Mapping[str, Any], number: int) -> NormalForest:
+        """Return normal laws around the tops, for rows of the rest."""
+        values = {p.name: np.asarray(rest[p.name]) for p in self.remaining}
+
+        def tables(rows: NDArray[np.intp], x: Array) -> dict[int, Array]:
+            return self._tables({name: v[rows] for name, v in values.items()}, x)
+
+        shape = (number, self.size)
+        start, scale = (np.array(np.broadcast_to(x, shape)) for x in (self._start, self._scale))
+        return self._modes.found(tables, start, scale)
+
+    def _eliminated(
+        self, rest: Mapping[str, Any], laws: NormalForest, number: int, places: Array
+    ) -> Eliminated:
+        """Eliminate by so many polynomials; laws are asked for at places."""
+        d = laws.sd[..., None] * np.concatenate([rule(number).nodes, places])
+        logs = self._functions(rest, laws.centre[..., None] + d)
+        logs = logs + laws.slope[..., None] * d + laws.bend[..., None] * d**2 / 2
+        inner, outer = logs[..., :number], logs[..., number:]
+        return self._forest.eliminated(inner, outer, places, laws.correlation)
+
+    def _batches(self, rest: Mapping[str, Any], rows: Any, nodes: int) -> Iterator[tuple[Any, ...]]:
+        """Yield rows, and their values, that are looked at together."""
+        most = max(1, _NUMBERS // (self.size * nodes))
+        for at in range(0, len(rows), most):
+            some = rows[at : at + most]
+            yield some, {p.name: np.asarray(rest[p.name])[some] for p in self.remaining}
+
+    def fitted(self, rest: Mapping[str, Any], number: int) -> Fit:
+        """Return normal laws, and log integrals that have settled for each row; else NaN."""
+        laws = self._tops(rest, number)
+        total, error = np.full(number, np.nan), np.full(number, np.inf)
+        sizes = np.full(number, _LADDER[-1])
+        left = np.flatnonzero(laws.quadratic & np.isfinite(laws.level))
+        before = self._sums(rest, laws, left, _LADDER[self._first])
+        for _, size in pairwise(_LADDER[self._first :]):
+            now = self._sums(rest, laws, left, size)
+            off = np.abs(now - before)
+            close = off <= SETTLED
+            done = left[close]
+            total[done], error[done], sizes[done] = now[close], off[close], size
+            left, before = left[~close], now[~close]
+            if not len(left):
+                break
+        return Fit(laws, sizes, total, error)
+
+    def _sums(
+        self, rest: Mapping[str, Any], laws: NormalForest, rows: NDArray[np.intp], number: int
+    ) -> Array:
+        """Return log integrals of some rows by so many polynomials."""
+        result = np.empty(len(rows))
+        for at, values in self._batches(rest, rows, number):
+            own = NormalForest(*(x[at] for x in laws))
+            done = self._eliminated(values, own, number, np.zeros(0))
+            sums = own.level + self._of.outside(values, own.centre) + done.log_total
+            result[np.searchsorted(rows, at)] = sums
+        return result
+
+    @contextmanager
+    def roughly(self) -> Iterator[None]:
+        """Let log integrals be Laplace's in the context."""
+        self._rough = True
+        try:
+            yield
+        finally:
+            self._rough = False
+
+    def logs(self, rest: Mapping[str, Any], number: int) -> Array:
+        """Return log integrals for rows of the rest."""
+        if not self._rough:
+            return self.fitted(rest, number).total
+        laws = self._tops(rest, number)
+        return laws.log_integral + self._of.outside(rest, laws.centre)
+
+    @property
+    def rough_cost(self) -> int:
+        """About how many numbers one row takes, `roughly`."""
+        return _NEWTON * _NINE * self.size
+
+    @property
+    def cost(self) -> int:
+        """About how many numbers one row takes."""
+        return self.rough_cost + _TIMES * 2 * self.number * self.size
+
+    def expression(self) -> Any:
+        """Return the log marginal density, in terms of the points `rest`."""
+        return self._of.expression(self)
+
+    def parameters(self, rest: Mapping[str, Any], kept: float = 0.0) -> dict[str, dict[str, Array]]:
+        """Return what the laws of the elements given the rest are made of, one a row."""
+        del kept
+        rows = _number(rest)
+        fit, mass = self.fitted(rest, rows), np.empty((rows, self.size, _NODES))
+        number = int(fit.number.max())
+        wide = np.full(fit.forest.centre.shape, np.arcsinh(_FAR / _EVEN))
+        nodes = Nodes(fit.forest.centre, _EVEN * fit.forest.sd, -wide, wide)
+        t, _ = nodes.of((slice(1), slice(1))).places(_NODES)
+        places = _EVEN * np.sinh(t.ravel())
+        for some, values in self._batches(rest, np.arange(rows), number + _NODES):
+            laws = NormalForest(*(x[some] for x in fit.forest))
+            logs = self._eliminated(values, laws, number, places).log_laws() + np.log(np.cosh(t))
+            logs -= logs.max(2, keepdims=True)
+            mass[some] = np.exp(logs)
+        return self._of.laws(nodes, mass / mass.sum(2, keepdims=True))
+
+    def draw(self, rest: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Array]:
+        """Return one draw of the elements for each row of the rest."""
+        rows = _number(rest)
+        fit, z = self.fitted(rest, rows), np.empty((rows, self.size))
+        number = int(fit.number.max())
+        places = _EVEN * np.sinh(np.linspace(-1, 1, _FEWER) * np.arcsinh(_FAR / _EVEN))
+        for some, values in self._batches(rest, np.arange(rows), number + _FEWER):
+            laws = NormalForest(*(x[some] for x in fit.forest))
+            u = self._eliminated(values, laws, number, places).sample(rng)
+            x = laws.centre + laws.sd * u
+            # Between places that is nearly a draw; given the others, elements are drawn again.
+            for own in (np.flatnonzero(self._odd), np.flatnonzero(~self._odd)) * _SWEEPS:
+                x[:, own] = self._again(values, x, 1 / np.sqrt(laws.precision), own, rng)
+            z[some] = x
+        return self._of.natural(z)
+
+    def _again(
+        self,
+        rest: Mapping[str, Any],
+        z: Array,
+        sd: Array,
+        own: NDArray[np.intp],
+        rng: np.random.Generator,
+    ) -> Array:
+        """Return draws of elements of which no two meet, given others at z, for each row."""
+        t = np.linspace(-_REACH, _REACH, _INSIDE)
+        x = np.repeat(z[:, None], _INSIDE, 1)
+        x[..., own] += t[:, None] * sd[:, None, own]
+        met = self._of.added(rest, x, self._two)
+        logs = self._functions(rest, np.moveaxis(x, 1, 2))[:, own]
+        logs = logs + np.moveaxis(
+            (self._ends[own] @ met.reshape(-1, met.shape[2]).T).T.reshape(*met.shape[:2], -1), 2, 1
+        )
+        k, within = cell_draws(logs, rng)
+        return np.asarray(z[:, own] + sd[:, own] * (t[k] + (t[1] - t[0]) * within))
+
+    def off(self, rest: Mapping[str, Any]) -> float:
+        """Return how far off the log integral may be at some values of the rest."""
+        fit = self.fitted(rest, _number(rest))
+        rows = np.flatnonzero(np.isfinite(fit.total))
+        more = self._sums(rest, fit.forest, rows, 2 * int(fit.number.max()))
+        return max(SETTLED, float(np.abs(more - fit.total[rows]).max(initial=0.0)))
+
+
+def _number(rest: Mapping[str, Any]) -> int:
+    return len(next(iter(rest.values())))
