@@ -26,6 +26,7 @@ from scipy.special import roots_hermitenorm
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Plan
 
+_LOWEST = -1e300  # of logs
 _ANY = 100  # levels, so many that ends are eliminated first
 
 
@@ -140,8 +141,12 @@ class Eliminated:
     def _times(self, which: NDArray[np.intp], message: tuple[Array, Array]) -> None:
         """Multiply functions of some numbers, of which some may be the same."""
         at: Any = (slice(None), which)
-        np.add.at(self._logs, at, message[0])
-        np.multiply.at(self._signs, at, message[1])
+        if len(which) == 1 or (len(which) == 2 and which[0] != which[1]):  # noqa: PLR2004 - ends
+            self._logs[at] += message[0]
+            self._signs[at] *= message[1]
+        else:
+            np.add.at(self._logs, at, message[0])
+            np.multiply.at(self._signs, at, message[1])
 
     def _over(self, one: _Round, logs: Array, signs: Array) -> tuple[Array, tuple[Array, Array]]:
         """Return the mean of functions given the number at the other end: scale, and log and sign.
@@ -149,8 +154,7 @@ class Eliminated:
         The functions are times root weights at Gauss' nodes.
         """
         n = self._n
-        top = logs[..., :n].max(2)
-        top = np.where(np.isfinite(top), top, 0.0)
+        top = np.maximum(logs[..., :n].max(2), _LOWEST)
         coefficients = (signs[..., :n] * np.exp(logs[..., :n] - top[..., None])) @ (
             self._rule.polynomials.T
         )

@@ -25,7 +25,7 @@ from bayesmodels.numerics.sparse_cholesky import integrals, sparse_precision
 
 _STEP = 1e-3  # of differences, in scales
 _LEAST = 1e-4  # of the inverse of a scale, squared: a precision that does no harm
-_ROUNDS, _HALVINGS = 60, 12
+_ROUNDS, _HALVINGS = 60, 40
 _ARRIVED = 1e-7  # what a step gains
 _QUADRATIC = 1e-9  # of a function of a pair, that is off from a quadratic one
 _THREE = np.array([-1.0, 0.0, 1.0])

@@ -38,7 +38,7 @@ from bayesmodels.posteriors.support.kind import Support
 pt: Any = tensor  # its functions have no types
 
 _BATCH = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
-_BATCH_INNER = 20_000_000  # the same, where most of them are inside of an operation
+_BATCH_INNER = 60_000_000  # the same, where most of them are inside of an operation
 _AT_ONCE = 6  # numbers of simple operations that cost one
 _SHARE = 1e-3  # in units of which probabilities are known at least
 MOST_LEVELS = 2**13

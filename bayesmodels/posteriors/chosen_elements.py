@@ -30,8 +30,11 @@ def chosen(conditionals: Conditionals, *, linked: bool) -> list[str]:
         if not all(n in result or replaceable(conditionals.supports.get(n)) for n in below):
             continue
         rows = csr_array(meetings[:, np.concatenate([columns[n] for n in (*result, name)])])
-        alone = rows.sum(1).max(initial=0) <= 1
-        if not (alone or (linked and _is_forest(rows))):
+        met = rows.sum(1) > 1
+        own = rows[:, -len(columns[name]) :].sum(1) > 0
+        bounded = model.rvs_to_transforms[model[name]] is not None
+        # Laws of elements that meet are normal, but for the data: on a line without ends.
+        if met.any() and not (linked and _is_forest(rows) and not (bounded and (met & own).any())):
             continue
         try:
             scalar_map(model, name)

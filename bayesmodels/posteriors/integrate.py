@@ -43,6 +43,7 @@ from bayesmodels.posteriors.unseen import unseen, without
 
 ON_LATTICE = 4
 """Scalars that a lattice has not too many points for."""
+_QUICK = 2  # scalars that are left when no more is tried
 _MOST = 60  # scalars that weights are not too unequal for
 _DRAWN = 150  # from the prior, for each dimension, to look for modes
 _HEAVIEST = 5  # points at which rounding is bounded
@@ -185,12 +186,13 @@ def integrand(left: PartialPosterior | ModelDensity, rng: np.random.Generator) -
     if density.size > ON_LATTICE:
         model = part.original if part else natural.model
         for linked in (False, True):
-            if density.size <= ON_LATTICE:
+            if density.size <= _QUICK:
                 break
             with suppress(NotConjugate):
                 fewer = eliminated(Conditionals(model, UNLIMITED), rng, linked=linked)
                 rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost)
-                if rest.size <= max(ON_LATTICE, min(density.size, max(map(len, sets))) - 1):
+                least = min(density.size, max(map(len, sets)))
+                if rest.size < least or rest.size <= ON_LATTICE < density.size:
                     part, density, sets = fewer, rest, [np.arange(rest.size)]
     largest = max(map(len, sets))
     if largest > ON_LATTICE and density.size > _MOST:

@@ -39,7 +39,7 @@ _NUMBERS = 8_000_000  # held at a time
 _TIMES = 12  # that a function of one element takes several operations
 _NEWTON, _NINE = 10, 9  # steps to a top, about, each of nine looks
 _EVEN, _FAR = 3.0, 9.0  # deviations: so far nodes are about even, and so far they reach
-_NODES, _FEWER = 80, 40  # of laws; and for draws that are improved on
+_NODES, _FEWER = 48, 40  # of laws; and for draws that are improved on
 _SWEEPS = 2  # of draws of each element given the others
 _INSIDE, _REACH = 32, 8.0  # nodes for them, and how many deviations they reach
 

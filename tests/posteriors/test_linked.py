@@ -1,0 +1,242 @@
+"""Chains and trees of elements integrated out: random walks, autoregressions, groups in groups.
+
+References are forward filters on fine grids, and quadratures of densities written by hand.
+"""
+
+import numpy as np
+import pymc as pm
+import pytest
+from scipy import integrate, stats
+from scipy.special import gammaln, logsumexp
+
+import bayesmodels as bm
+from bayesmodels.errors import NotConjugate
+from bayesmodels.posteriors.budget import UNLIMITED
+from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.linked_marginal import SETTLED
+from bayesmodels.posteriors.partial import eliminated
+
+
+def returns(number, phi=0.97, sigma=0.2, mu=-1.0, seed=1):
+    rng = np.random.default_rng(seed)
+    h = np.empty(number)
+    h[0] = mu + sigma / np.sqrt(1 - phi**2) * rng.standard_normal()
+    for t in range(1, number):
+        h[t] = mu + phi * (h[t - 1] - mu) + sigma * rng.standard_normal()
+    return np.exp(h / 2) * rng.standard_normal(number)
+
+
+def volatility(y):
+    """Return stochastic volatility: an autoregression of log variances."""
+    with pm.Model() as model:
+        mu, phi = pm.Normal("mu", 0, 2), pm.Beta("phi", 20, 1.5)
+        sigma = pm.HalfNormal("sigma", 0.5)
+        start = pm.Normal.dist(mu, sigma / pm.math.sqrt(1 - phi**2))
+        h = pm.AR(
+            "h", [mu * (1 - phi), phi], sigma, constant=True, init_dist=start, steps=len(y) - 1
+        )
+        pm.Normal("y", 0, pm.math.exp(h / 2), observed=y)
+    return model
+
+
+def filtered(logs, phi, sigma, mu=0.0, first=None, nodes=400):
+    """Return the log likelihood of an autoregression and its smoothed means, on equal nodes.
+
+    `logs` gives the log likelihoods of all rows (rows, nodes) at nodes.
+    """
+    sd = sigma / np.sqrt(1 - phi**2) if first is None else first
+    x = np.linspace(mu - 9 * sd, mu + 9 * sd, nodes)
+    step = x[1] - x[0]
+    move = stats.norm.logpdf(x, mu + phi * (x[:, None] - mu), sigma) + np.log(step)
+    each = logs(x)
+    ahead = [stats.norm.logpdf(x, mu, sd) + np.log(step) + each[0]]
+    for row in each[1:]:
+        ahead.append(logsumexp(ahead[-1][:, None] + move, axis=0) + row)
+    back = [np.zeros(nodes)]
+    for row in each[:0:-1]:
+        back.append(logsumexp(move + row + back[-1], axis=1))
+    total = logsumexp(ahead[-1])
+    weight = np.exp(np.array(ahead) + back[::-1] - total)
+    mean = weight @ x
+    return total, mean, np.sqrt(weight @ x**2 - mean**2)
+
+
+def part_of(model):
+    return eliminated(Conditionals(model, UNLIMITED), np.random.default_rng(1), linked=True)
+
+
+@pytest.mark.parametrize(("phi", "sigma"), [(0.97, 0.2), (0.9, 0.5), (0.995, 0.1), (0.5, 1.5)])
+def test_volatility_is_smoothed_as_a_filter_on_a_fine_grid_does(phi, sigma):
+    y = returns(60, phi, sigma)
+    part = part_of(volatility(y))
+    assert part.integrated == ("h",)
+    rest = {"mu": np.array([-0.8]), "phi": np.array([phi]), "sigma": np.array([sigma])}
+    total, mean, sd = filtered(
+        lambda x: stats.norm.logpdf(y[:, None], 0, np.exp(x / 2)), phi, sigma, -0.8
+    )
+    assert part._marginal.fitted(rest, 1).total[0] == pytest.approx(total, abs=2 * SETTLED)
+    law = part.laws(rest)[0]["h"]
+    assert np.abs(law.mean()[0] - mean).max() < 1e-5 * sd.min()
+    assert law.std()[0] == pytest.approx(sd, rel=1e-5)
+
+
+def test_steps_that_are_next_to_nothing_cost_no_more():
+    """No grid tells neighbours apart that differ by a millionth; all are one number then."""
+    y = returns(40)
+    part = part_of(volatility(y))
+    rest = {"mu": np.array([-0.8]), "phi": np.array([0.999999]), "sigma": np.array([1e-6])}
+    sd = 1e-6 / np.sqrt(1 - 0.999999**2)
+    x = -0.8 + sd * np.linspace(-8, 8, 200)
+    logs = stats.norm.logpdf(y[:, None], 0, np.exp(x / 2)).sum(0) + stats.norm.logpdf(x, -0.8, sd)
+    expected = logsumexp(logs) + np.log(x[1] - x[0])
+    assert part._marginal.fitted(rest, 1).total[0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_draws_move_together():
+    """Steps and levels of 4,000 draws have the means and variances that the filter tells."""
+    y, phi, sigma, n = returns(30, 0.9, 0.5), 0.9, 0.5, 4000
+    part = part_of(volatility(y))
+    one = {"mu": -0.8, "phi": phi, "sigma": sigma}
+    h = part.draw({name: np.full(n, x) for name, x in one.items()}, rng=2)["h"]
+
+    def logs(x):
+        return stats.norm.logpdf(y[:, None], 0, np.exp(x / 2))
+
+    _, mean, sd = filtered(logs, phi, sigma, -0.8)
+    assert (np.abs(h.mean(0) - mean) < 5 * sd / np.sqrt(n)).all()
+    assert h.std(0) == pytest.approx(sd, rel=5 / np.sqrt(n))
+    # The mean square of a step is that of the law by importance from two neighbours' densities.
+    x = np.linspace(-8, 6, 300)
+    move = stats.norm.logpdf(x, -0.8 + phi * (x[:, None] + 0.8), sigma)
+    each = logs(x)
+    ahead = stats.norm.logpdf(x, -0.8, sigma / np.sqrt(1 - phi**2)) + each[0]
+    for row in each[1:15]:
+        ahead = logsumexp(ahead[:, None] + move, axis=0) + row
+    back = np.zeros(len(x))
+    for row in each[:15:-1]:
+        back = logsumexp(move + row + back, axis=1)
+    both = ahead[:, None] + move + each[15] + back
+    both = np.exp(both - logsumexp(both))
+    steps = (h[:, 15] - h[:, 14]) ** 2
+    expected = (both * (x - x[:, None]) ** 2).sum()
+    assert abs(steps.mean() - expected) < 4 * steps.std() / np.sqrt(n)
+
+
+def test_counts_whose_log_rate_walks():
+    """One scalar remains, and its posterior is that of the filter, by quadrature."""
+    rng = np.random.default_rng(4)
+    y = rng.poisson(np.exp(1 + np.cumsum(rng.normal(0, 0.3, 25))))
+    with pm.Model() as model:
+        step = pm.HalfNormal("step", 0.5)
+        start = pm.Normal.dist(1, 1)
+        level = pm.GaussianRandomWalk("level", sigma=step, init_dist=start, steps=len(y) - 1)
+        pm.Poisson("y", pm.math.exp(level), observed=y)
+    x = np.linspace(-7, 9, 500)
+    rate = y[:, None] * x - np.exp(x) - gammaln(y + 1)[:, None]
+
+    def density(log_step):
+        move = stats.norm.logpdf(x, x[:, None], np.exp(log_step)) + np.log(x[1] - x[0])
+        ahead = stats.norm.logpdf(x, 1, 1) + np.log(x[1] - x[0]) + rate[0]
+        for row in rate[1:]:
+            ahead = logsumexp(ahead[:, None] + move, axis=0) + row
+        prior = stats.halfnorm.logpdf(np.exp(log_step), scale=0.5) + log_step
+        return logsumexp(ahead) + prior
+
+    # Steps below the grid's are next to nothing beside the prior's mass there.
+    t = np.linspace(np.log(0.03), 2, 160)
+    logs = np.array([density(each) for each in t])
+    posterior = bm.integrate(model, rng=1)
+    assert posterior.rung == "integrated"
+    grid = np.array(posterior.marginals()["step"].pdf(np.exp(t))) * np.exp(t)
+    # Both densities are the same where the reference is.
+    expected = np.exp(logs - posterior.log_evidence)
+    assert grid == pytest.approx(expected, abs=1e-4 * expected.max())
+
+
+def test_groups_in_groups():
+    """Classes in schools: a tree, whose mean and schools meet as well; two scales remain."""
+    school = np.repeat(np.arange(3), 2)
+    right, of = np.array([3, 7, 5, 9, 1, 2]), np.array([10, 10, 9, 12, 8, 10])
+    with pm.Model() as model:
+        between = pm.HalfNormal("between", 1)
+        mean = pm.Normal("mean", 0, 1.5)
+        level = pm.Normal("level", mean, between, shape=3)
+        room = pm.Normal("room", level[school], 0.5, shape=6)
+        pm.Binomial("right", of, logit_p=room, observed=right)
+    part = part_of(model)
+    assert set(part.integrated) == {"mean", "level", "room"}
+    x = np.linspace(-9, 9, 721)
+    h = np.log(x[1] - x[0])
+    choose = gammaln(of + 1) - gammaln(right + 1) - gammaln(of - right + 1)
+    likelihood = choose[:, None] + right[:, None] * x - of[:, None] * np.logaddexp(0, x)
+
+    def log_marginal(scale):
+        near = stats.norm.logpdf(x[:, None], x, 0.5) + h
+        told = logsumexp(likelihood[:, :, None] + near, axis=1)
+        schools = told.reshape(3, 2, -1).sum(1)
+        move = stats.norm.logpdf(x[:, None], x, scale) + h
+        return logsumexp(
+            logsumexp(schools[:, :, None] + move, axis=1).sum(0) + stats.norm.logpdf(x, 0, 1.5) + h
+        )
+
+    scales = np.array([0.2, 1.0, 2.5])
+    total = part._marginal.fitted({"between": scales}, 3).total
+    assert total == pytest.approx([log_marginal(s) for s in scales], abs=1e-6)
+    evidence, _ = integrate.quad(
+        lambda s: np.exp(log_marginal(s) + 12) * stats.halfnorm.pdf(s), 0.03, 6, limit=60
+    )
+    low = part._marginal.fitted({"between": np.array([0.015])}, 1).total[0]
+    evidence += np.exp(low + 12) * stats.halfnorm.cdf(0.03)
+    posterior = bm.integrate(model, rng=1)
+    assert posterior.log_evidence == pytest.approx(np.log(evidence) - 12, abs=1e-4)
+
+
+def test_a_walk_whose_steps_are_not_normal_is_refused():
+    with pm.Model() as model:
+        scale = pm.HalfNormal("scale", 1)
+        walk = pm.Normal("walk", 0, 5, shape=20)
+        pm.Potential(
+            "steps", pm.logp(pm.StudentT.dist(nu=3, mu=0, sigma=scale), walk[1:] - walk[:-1]).sum()
+        )
+        pm.Poisson("y", pm.math.exp(walk / 5), observed=np.arange(20) % 3)
+    with pytest.raises(NotConjugate, match="walk are not jointly normal before the data"):
+        part_of(model)
+
+
+@pytest.mark.slow
+def test_the_volatility_of_a_thousand_returns():
+    y = returns(1000)
+    with pm.Model() as model:
+        step = pm.Exponential("step", 10)
+        start = pm.Normal.dist(0, 10)
+        h = pm.GaussianRandomWalk("h", sigma=step, init_dist=start, steps=len(y) - 1)
+        pm.Normal("y", 0, pm.math.exp(h), observed=y)
+    posterior = bm.integrate(model, rng=1)
+    assert posterior.rung == "integrated"
+    assert posterior.errors["log_evidence"] < 1e-6
+    mean = float(posterior.mean()["step"])
+    assert mean == pytest.approx(0.08, abs=0.05)
+    x = np.linspace(-4.5, 2.5, 900)
+    part = part_of(model)
+    law = part.laws({"step": np.array([mean])})[0]["h"]
+    width = np.log(x[1] - x[0])
+    move = stats.norm.logpdf(x, x[:, None], mean) + width
+    each = stats.norm.logpdf(y[:, None], 0, np.exp(x))
+    ahead = [stats.norm.logpdf(x, 0, 10) + width + each[0]]
+    linear = np.exp(move)
+    for row in each[1:]:
+        top = ahead[-1].max()
+        with np.errstate(divide="ignore"):
+            ahead.append(np.log(np.exp(ahead[-1] - top) @ linear) + top + row)
+    back = [np.zeros(len(x))]
+    for row in each[:0:-1]:
+        top = (row + back[-1]).max()
+        with np.errstate(divide="ignore"):
+            back.append(np.log(linear @ np.exp(row + back[-1] - top)) + top)
+    total = logsumexp(ahead[-1])
+    fitted = part._marginal.fitted({"step": np.array([mean])}, 1).total[0]
+    assert fitted == pytest.approx(total, abs=1e-6)
+    weight = np.exp(np.array(ahead) + back[::-1] - total)
+    smoothed = weight @ x
+    sd = np.sqrt(weight @ x**2 - smoothed**2)
+    assert np.abs(law.mean()[0] - smoothed).max() < 1e-4 * sd.min()
