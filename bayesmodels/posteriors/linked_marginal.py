@@ -70,6 +70,8 @@ class LinkedMarginal:
         self.remaining, self.probes, self.size, self.law = of.remaining, of.probes, of.size, of.law
         width = of.rows.sum(1)
         alone, met = np.flatnonzero(width == 1), np.flatnonzero(width > 1)
+        if not len(met):
+            raise NotConjugate(f"no elements of {of.names} meet each other.")
         self._one = of.sums(alone, of.rows[alone].indices, self.size)
         pairs = np.sort(of.rows[met].indices.reshape(-1, 2), 1)
         self._pairs, which = np.unique(pairs, axis=0, return_inverse=True)
