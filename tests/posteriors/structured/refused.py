@@ -337,10 +337,10 @@ def a_chain_of_which_all_is_unknown():
 
 
 @refused_by(bm.integrate, UNEQUAL, "h")
-def stochastic_volatility_of_an_unknown_scale():
+def stochastic_volatility_of_heavy_steps():
     s = pm.HalfNormal("s", 0.5)
-    first = pm.Normal.dist(0, 1)
-    h = pm.GaussianRandomWalk("h", sigma=s, init_dist=first, steps=39)
+    first, step = pm.Normal.dist(0, 1), pm.StudentT.dist(nu=3, mu=0, sigma=s)
+    h = pm.RandomWalk("h", innovation_dist=step, init_dist=first, steps=39)
     pm.Normal("y", 0, pm.math.exp(h / 2), observed=normals.SEEN)
 
 
