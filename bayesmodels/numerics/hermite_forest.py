@@ -27,7 +27,9 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Plan
 
 _LOWEST = -1e300  # of logs
-_ANY = 100  # levels, so many that ends are eliminated first
+_NARROW = 1e-12  # variance of a number given another
+_INSIDE = np.linspace(-5.0, 5.0, 41)  # deviations, between which draws are
+_ANY = 17  # levels, so many that ends are eliminated first
 
 
 class Rule(NamedTuple):
@@ -57,11 +59,15 @@ def polynomials(x: Array, number: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """Numbers that are eliminated together, those they meet then, and which pairs these are."""
+    """Numbers that are eliminated together, those they meet then, and which pairs these are.
+
+    Those they meet may be `distinct`.
+    """
 
     own: NDArray[np.intp]
     above: NDArray[np.intp]
     pair: NDArray[np.intp]
+    distinct: bool
 
 
 class HermiteForest:
@@ -78,7 +84,9 @@ class HermiteForest:
                 for use in group.uses:
                     if use.width > 1:
                         pair[use.to] = use.rows
-                self._rounds.append(_Round(group.scope[:, 0], group.scope[:, 1], pair))
+                own, above = group.scope.T
+                distinct = len(np.unique(above)) == len(above)
+                self._rounds.append(_Round(own, above, pair, distinct))
 
     @property
     def depth(self) -> NDArray[np.intp]:
@@ -130,7 +138,7 @@ class Eliminated:
             scale, message = self._over(one, self._logs[:, one.own], self._signs[:, one.own])
             self.log_total += scale.sum(1)
             self._messages.append(message)
-            self._times(one.above, message)
+            self._times(one.above, message, distinct=one.distinct)
         own, n = self._logs[:, tops, : self._n], self._n
         own = own + self._rule.log_weights / 2
         top = own.max(2)
@@ -138,10 +146,12 @@ class Eliminated:
         with np.errstate(all="ignore"):
             self.log_total += (top + np.log(mass.sum(2))).sum(1)
 
-    def _times(self, which: NDArray[np.intp], message: tuple[Array, Array]) -> None:
-        """Multiply functions of some numbers, of which some may be the same."""
+    def _times(
+        self, which: NDArray[np.intp], message: tuple[Array, Array], *, distinct: bool
+    ) -> None:
+        """Multiply functions of some numbers."""
         at: Any = (slice(None), which)
-        if len(which) == 1 or (len(which) == 2 and which[0] != which[1]):  # noqa: PLR2004 - ends
+        if distinct:
             self._logs[at] += message[0]
             self._signs[at] *= message[1]
         else:
@@ -165,15 +175,16 @@ class Eliminated:
 
     def log_laws(self) -> Array:
         """Return log densities of all numbers at the places, but for constants (rows, size, k)."""
-        n, before = self._n, [(self._logs.copy(), self._signs.copy())]
+        n, upward = self._n, (self._logs, self._signs)
+        self._logs, self._signs = (x.copy() for x in upward)
         for one, message in zip(self._rounds[::-1], self._messages[::-1], strict=True):
             with np.errstate(invalid="ignore"):
                 logs = self._logs[:, one.above] - message[0]
             logs = np.where(np.isfinite(message[0]), logs, -np.inf)
             _, down = self._over(one, logs, self._signs[:, one.above] * message[1])
-            self._times(one.own, down)
+            self._times(one.own, down, distinct=True)
         result = np.where(self._signs[..., n:] > 0, self._logs[..., n:], -np.inf)
-        self._logs, self._signs = before[0]
+        self._logs, self._signs = upward
         return np.asarray(result - self._places**2 / 2)
 
     def sample(self, rng: np.random.Generator) -> Array:
@@ -191,10 +202,6 @@ class Eliminated:
                 middle, sd = r * result[:, above], np.sqrt(np.maximum(1 - r**2, _NARROW))
             result[:, own] = _drawn(logs, places, middle, sd, rng)
         return result
-
-
-_NARROW = 1e-12
-_INSIDE = np.linspace(-5.0, 5.0, 41)
 
 
 def _drawn(logs: Array, places: Array, middle: Array, sd: Array, rng: np.random.Generator) -> Array:

@@ -24,6 +24,7 @@ from bayesmodels.numerics.elimination import Tables
 from bayesmodels.numerics.sparse_cholesky import integrals, sparse_precision
 
 _STEP = 1e-3  # of differences, in scales
+_SHRINKS, _DIGITS = 1e-2, 1e-4  # a unit of steps, from one to the next; and how far, of numbers
 _LEAST = 1e-4  # of the inverse of a scale, squared: a precision that does no harm
 _ROUNDS, _HALVINGS = 60, 40
 _ARRIVED = 1e-7  # what a step gains
@@ -125,15 +126,19 @@ class InnerModes:
         ]
         return np.stack([slope, *moved], 1)
 
-    def _read(self, tables: Tables, step: Array, scale: Array) -> tuple[Array, Array, Array]:
-        """Return values, curvatures of functions of one number, and slopes where probes moved."""
+    def _read(self, tables: Tables, step: Array, scale: Array) -> tuple[Array, ...]:
+        """Return values, curvatures of functions of one number, slopes where probes moved.
+
+        And the precisions of each number given all others.
+        """
         one, pairs = tables[1], self._of_pairs(tables, step)
         value = one[:, :, 1].sum(1) + pairs.value.sum(1)
         slope = (one[:, :, 2] - one[:, :, 0]) / (2 * step) + self._added(*pairs.slopes)
         bend = np.maximum(2 * one[:, :, 1] - one[:, :, 2] - one[:, :, 0], 0) / step**2
         bend = np.nan_to_num(bend) + _LEAST / scale**2
         first, cross, second = _concave(pairs.own[0], pairs.mixed, pairs.own[1])
-        return value, bend, self._probed(slope, bend + self._added(first, second), cross)
+        precision = bend + self._added(first, second)
+        return value, bend, self._probed(slope, precision, cross), precision
 
     def found(self, tables: Summands, start: Array, scale: Array) -> NormalForest:
         """Return the tops above starts (n, numbers), whose units are the scales.
@@ -141,22 +146,30 @@ class InnerModes:
         `tables` gives the summands of some rows at nodes (n, numbers, levels).
         """
         z, size = start.copy(), start.shape[1]
-        bends, values = np.full(z.shape, np.nan), np.full(len(z), np.nan)
+        bends, values, sds = np.full(z.shape, np.nan), np.full(len(z), np.nan), scale.copy()
         rows, form = np.arange(len(z)), tuple(x[None] for x in self._form.form)
+        unit = scale.copy()
         for _ in range(_ROUNDS):
-            step = _STEP * scale[rows]
+            step = _STEP * unit[rows]
             around = tables(rows, z[rows][:, :, None] + step[:, :, None] * _THREE)
-            value, bend, slopes = self._read(around, step, scale[rows])
+            with np.errstate(all="ignore"):
+                value, bend, slopes, precision = self._read(around, step, scale[rows])
+                least = np.maximum(_SHRINKS * unit[rows], _DIGITS * np.abs(z[rows]))
+                unit[rows] = np.clip(1 / np.sqrt(precision), least, scale[rows])
             move = integrals(slopes, *form)[:, :size]
             gain = (move * slopes[:, 0]).sum(1) / 2
             there = np.isfinite(value) & (gain < _ARRIVED)
-            bends[rows[there]], values[rows[there]] = bend[there], value[there]
+            done = rows[there]
+            bends[done], values[done] = bend[there], value[there]
+            sd = np.sqrt(self._form.covariances(slopes[there], self._pairs)[1])
+            sds[done] = np.where(np.isfinite(sd), sd, scale[done])
             going = np.isfinite(value) & (gain >= _ARRIVED)
             rows, move, value = (x[going] for x in (rows, move, value))
             if not len(rows):
                 break
             rows = _stepped(tables, rows, z, move, value)
-        return self._around(tables, z, bends, values)
+        with np.errstate(all="ignore"):
+            return self._around(tables, z, sds, bends, values)
 
     def _covariances(self, bend: Array, pairs: _Pairs) -> tuple[Array, Array, Array]:
         """Return half the log determinant of a precision, variances, and covariances of pairs."""
@@ -164,14 +177,20 @@ class InnerModes:
         slopes = self._probed(np.zeros_like(bend), own, pairs.mixed)
         return self._form.covariances(slopes, self._pairs)
 
-    def _around(self, tables: Summands, z: Array, bends: Array, values: Array) -> NormalForest:
-        """Return the normal laws around tops."""
+    def _around(
+        self, tables: Summands, z: Array, sds: Array, bends: Array, values: Array
+    ) -> NormalForest:
+        """Return the normal laws around tops.
+
+        Functions of pairs are read again, over about their deviations: as they are quadratic, with
+        all digits.
+        """
         rows, size = np.flatnonzero(np.isfinite(values)), z.shape[1]
         if not len(rows):
             none, pair = np.full(z.shape, np.nan), np.full((len(z), len(self._pairs)), np.nan)
             nowhere = np.zeros(len(z), dtype=bool)
             return NormalForest(z, none, none, pair, none, none, values, values, nowhere)
-        step = 1 / np.sqrt(bends[rows] + self._added(*[np.ones((len(rows), len(self._pairs)))] * 2))
+        step = sds[rows]
         around = tables(rows, z[rows][:, :, None] + step[:, :, None] * _THREE)
         pairs = self._of_pairs(around, step)
         quadratic = np.zeros(len(z), dtype=bool)

@@ -38,7 +38,7 @@ from bayesmodels.posteriors.support.kind import Support
 pt: Any = tensor  # its functions have no types
 
 _BATCH = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
-_BATCH_INNER = 60_000_000  # the same, where most of them are inside of an operation
+_BATCH_INNER = 2_000_000  # the same, where most of them are inside of an operation
 _AT_ONCE = 6  # numbers of simple operations that cost one
 _SHARE = 1e-3  # in units of which probabilities are known at least
 MOST_LEVELS = 2**13
@@ -69,12 +69,14 @@ class BatchDensity:
     there are the natural values of the continuous variables, and the probabilities of the levels of
     the finite ones given them, in one row: `slices` says where each variable is. Coordinates of
     scalars with narrower `ends` than their supports end there. Operations in its graph may cost as
-    much as `inner` numbers.
+    much as `inner` numbers. At least so many points are evaluated `together`.
     """
 
-    def __init__(self, natural: ModelDensity, ends: Ends | None = None, inner: int = 0) -> None:
+    def __init__(
+        self, natural: ModelDensity, ends: Ends | None = None, inner: int = 0, together: int = 1
+    ) -> None:
         self.natural, model, self.ends = natural, natural.model, ends or {}
-        self.inner = inner
+        self.inner, self._together = inner, together
         self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
         for rv in model.free_RVs:
             refuse_integer(rv)
@@ -317,7 +319,7 @@ class BatchDensity:
         self, points: Array, run: Callable[[Array], tuple[Array, Array]]
     ) -> tuple[Array, Array]:
         """Return what some points after the other give, on several threads if there are many."""
-        batch = max(1, (_BATCH_INNER if self.inner else _BATCH) // self.cost)
+        batch = max(self._together, (_BATCH_INNER if self.inner else _BATCH) // self.cost)
         pieces = [points[at : at + batch] for at in range(0, len(points), batch)]
         result = zip(*gathered(run, pieces, len(points) * self.cost), strict=True)
         logs, numbers = map(np.concatenate, result)

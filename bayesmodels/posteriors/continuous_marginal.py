@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pymc.distributions.transforms import Interval, LogExpM1, LogOddsTransform, LogTransform
 from pytensor import tensor
 
 from bayesmodels.errors import NotConjugate
@@ -48,12 +47,10 @@ _QUARTER, _NORMAL = 0.25, 1.349  # distance of a normal law's quartiles
 _COARSE, _SHARPEST = 0.8, 0.02  # steps
 _REACH = (1.5, 6.0)  # of t, to begin with
 _WIDER, _FURTHEST = 1.5, 45.0
-_DRAWN = 200  # from the prior
 _TIMES = 3  # that a summand takes several operations
 _GAP = 1e-6  # between log densities on nodes that reach further
 _FINER = 2  # nodes for draws
 _HEARD = 1e-13  # of the mass, where it is not negligible
-_ELEMENTWISE = (LogTransform, LogExpM1, LogOddsTransform, Interval)
 
 
 class Fit:
@@ -116,6 +113,11 @@ class ContinuousMarginal:
         """Return how many numbers so many nodes of one row take."""
         self._form(number)
         return sum(levels.shape[0] * s.size for s, levels in self._kinds[number])
+
+    @property
+    def how(self) -> str:
+        """How elements are integrated out."""
+        return f"eliminated on {self.number} nodes each, or more"
 
     @property
     def cost(self) -> int:
@@ -223,6 +225,7 @@ class ContinuousMarginal:
         del kept
         rows = _number(rest)
         fit = self.fitted(rest, rows)
+        self._of.settled(fit.total)
         number = int(fit.number.max())
         mass = np.empty((rows, self.size, number))
         for some, values in self._batches(rest, np.arange(rows), number):
@@ -234,6 +237,7 @@ class ContinuousMarginal:
         """Return one draw of the elements for each row of the rest."""
         rows = _number(rest)
         fit, z = self.fitted(rest, rows), np.empty((rows, self.size))
+        self._of.settled(fit.total)
         number = _FINER * int(fit.number.max())
         for some, values in self._batches(rest, np.arange(rows), number):
             nodes = fit.nodes.of(some)

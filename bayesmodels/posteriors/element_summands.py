@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +22,7 @@ from pytensor.graph.replace import _vectorize_node, clone_replace, vectorize_gra
 from pytensor.graph.traversal import ancestors
 from scipy.sparse import csr_array
 
-from bayesmodels.errors import NotConjugate
+from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.node_law import Map, NodeLaw, Nodes
 from bayesmodels.posteriors.alike import stacked
@@ -91,18 +92,23 @@ class Prior(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Elements of a part of the graph with weights, and what each is added to."""
+    """Elements of a part of the graph with weights, and what each is added to.
+
+    Where that is `distinct`, no two are added to the same; `whole` are all elements, in order.
+    """
 
     chosen: NDArray[np.intp]
     to: NDArray[np.intp]
     weights: Array
     ndim: int
+    distinct: bool
+    whole: bool
 
 
 class Sums(NamedTuple):
     """How summands are added up, so that there are `size` numbers."""
 
-    run: OneAThread
+    run: Any  # a function, if there are parts
     parts: list[_Part]
     size: int
 
@@ -143,9 +149,6 @@ class ElementSummands:
         self.here = {p.name: x[None] for p, x in zip(self.remaining, rest, strict=True)}
         at = [*self._at, *rest]
         self._sum = Dependence([*self._inner, *self.remaining], terms, at).summands()
-        with config.change_flags(floatX="float64", traceback__limit=0):
-            total = compiled([*self._inner, *self.remaining], [self._sum.total])(*at)[0]
-        self._constant = float(total - self._sum.values(*at).sum())
         self._sizes = [x.size for x in self._at]
         self.size = sum(self._sizes)
         self.rows: Any = csr_array(self._sum.rows[:, : self.size])
@@ -187,30 +190,33 @@ class ElementSummands:
         """Return how some summands are evaluated and added up: each `to` one of so many numbers."""
         places = self._sum.kept[summands]
         needed = tuple(map(int, np.unique(self._parts_of[places])))
-        if needed not in self._runs:
+        if needed and needed not in self._runs:
             self._runs[needed] = self._compiled([self._sum.parts[i] for i in needed])
-        parts = []
+        parts, every = [], np.arange(size)
         for i in needed:
             own = np.flatnonzero(self._parts_of[places] == i)
             chosen = places[own] - np.searchsorted(self._parts_of, i)
-            ndim = self._sum.parts[i].type.ndim
-            parts.append(_Part(chosen, to[own], self._sum.weights[summands[own]], ndim))
-        return Sums(self._runs[needed], parts, size)
+            part = self._sum.parts[i].type.ndim, len(np.unique(to[own])) == len(own)
+            all_of = np.count_nonzero(self._parts_of == i) == size
+            whole = all_of and np.array_equal(chosen, every) and np.array_equal(to[own], every)
+            parts.append(_Part(chosen, to[own], self._sum.weights[summands[own]], *part, whole))
+        return Sums(self._runs.get(needed), parts, size)
 
     def added(self, rest: Mapping[str, Any], z: Array, sums: Sums) -> Array:
         """Return sums of summands, (n, looks, size), at coordinates z (n, looks, elements)."""
         values = [np.asarray(rest[p.name], p.dtype)[:, None] for p in self.remaining]
         with np.errstate(all="ignore"):
             each = sums.run(*self.split(z).values(), *values)
-        result, every = np.zeros((*z.shape[:2], sums.size)), np.arange(sums.size)
+        result = np.zeros((*z.shape[:2], sums.size))
         for x, part in zip(each, sums.parts, strict=True):
             core = x.shape[x.ndim - part.ndim :]
             flat = np.broadcast_to(x, (*z.shape[:2], *core)).reshape(*z.shape[:2], math.prod(core))
-            whole = flat.shape == result.shape and np.array_equal(part.chosen, every)
-            if whole and np.array_equal(part.to, every):
+            at: Any = (slice(None), slice(None), part.to)
+            if part.whole:
                 result += flat if (part.weights == 1).all() else flat * part.weights
+            elif part.distinct:
+                result[at] += flat[:, :, part.chosen] * part.weights
             else:
-                at: Any = (slice(None), slice(None), part.to)
                 np.add.at(result, at, flat[:, :, part.chosen] * part.weights)
         return result
 
@@ -225,11 +231,15 @@ class ElementSummands:
 
     def outside(self, rest: Mapping[str, Any], z: Array) -> Array:
         """Return the sum of what none of the elements is in, and of constants."""
+        if not self._outer.parts:
+            return np.full(len(z), self._sum.constant)
+        return np.asarray(self._sum.constant + self.added(rest, z[:, None], self._outer)[:, 0, 0])
+
+    @cached_property
+    def _outer(self) -> Sums:
+        """What none of the elements is in."""
         alone = np.flatnonzero(self.rows.sum(1) == 0)
-        if not len(alone):
-            return np.full(len(z), self._constant)
-        each = self.added(rest, z[:, None], self.sums(alone, 0 * alone, 1))
-        return np.asarray(self._constant + each[:, 0, 0])
+        return self.sums(alone, 0 * alone, 1)
 
     def expression(self, marginal: Marginal) -> Any:
         """Return a log marginal density, in terms of the points that remain."""
@@ -248,6 +258,16 @@ class ElementSummands:
             name: {**{key: x[name] for key, x in by_name.items()}, "mass": p}
             for name, p in self.split(mass, 1).items()
         }
+
+    def settled(self, total: Array) -> None:
+        """Refuse rows of which the log integral is not known."""
+        lost = ~np.isfinite(total)
+        if lost.any():
+            raise DataError(
+                f"rest: at {int(lost.sum()):,} of {len(lost):,} draws (the first is number "
+                f"{int(lost.argmax())}) the law of {self.names} is not known: sums over it do not "
+                "settle. Leave these draws out."
+            )
 
     def natural(self, z: Array) -> dict[str, Array]:
         """Return the variables' values at coordinates (n, elements)."""

@@ -85,7 +85,7 @@ _BY_ELEMENT = ("LogAddExp", "XLogY", "XLog1PY")  # graphs of their own, in newer
 
 @dataclass(frozen=True, eq=False)
 class Summands:
-    """The summands of log terms: elements of `parts` with weights, and constants.
+    """The summands of log terms: elements of `parts` with weights, and a constant.
 
     `rows` has the elements of the inputs that each summand depends on, in a sparse matrix; `kept`
     says which elements of the parts, in one row, they are.
@@ -97,6 +97,7 @@ class Summands:
     rows: Any
     kept: NDArray[np.intp]
     weights: Array
+    constant: float
 
     def values(self, *at: Any) -> Array:
         """Return all summands' values."""
@@ -157,16 +158,19 @@ class Dependence:
             # What is counted (of comparisons, say) has slopes as a number that is not whole.
             free: dict[Any, Any] = {v: v.type.clone(dtype="float64")() for v in parts}
             total = add([term.sum() for term in self._terms])
-            by = list(free.values())
-            slopes: Any = grad(_of_floats(total, free), by, disconnected_inputs="ignore")
+            by, linear = list(free.values()), _of_floats(total, free)
+            slopes: Any = grad(linear, by, disconnected_inputs="ignore")
             # Of what is linear, slopes are the same everywhere.
-            weigh = compiled([*self._points, *free.values()], slopes)
+            weigh = compiled([*self._points, *by], [*slopes, linear])
             run = compiled(list(self._points), parts)
-        weights = np.concatenate([np.ravel(w) for w in weigh(*self._at, *run(*self._at))])
+        zeros = [np.zeros(np.shape(x)) for x in run(*self._at)]
+        *each_weight, constant = weigh(*self._at, *zeros)
+        weights = np.concatenate([np.ravel(w) for w in each_weight])
         kept = np.flatnonzero(weights)
         each = [self._sets[v] for v in parts]
         rows = vstack([sets.rows[sets.which.ravel()] for sets in each], format="csr")[kept]
-        return Summands(total, parts, run, rows[:, self._columns], kept, weights[kept])
+        columns = rows[:, self._columns]
+        return Summands(total, parts, run, columns, kept, weights[kept], float(constant))
 
 
 def _of_floats(total: Any, given: dict[Any, Any]) -> Any:

@@ -44,6 +44,7 @@ from bayesmodels.posteriors.unseen import unseen, without
 ON_LATTICE = 4
 """Scalars that a lattice has not too many points for."""
 _QUICK = 2  # scalars that are left when no more is tried
+_TOGETHER = 64  # points at which elements that meet are eliminated at once
 _MOST = 60  # scalars that weights are not too unequal for
 _DRAWN = 150  # from the prior, for each dimension, to look for modes
 _HEAVIEST = 5  # points at which rounding is bounded
@@ -190,7 +191,8 @@ def integrand(left: PartialPosterior | ModelDensity, rng: np.random.Generator) -
                 break
             with suppress(NotConjugate):
                 fewer = eliminated(Conditionals(model, UNLIMITED), rng, linked=linked)
-                rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost)
+                rows = _TOGETHER if linked else 1
+                rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost, rows)
                 least = min(density.size, max(map(len, sets)))
                 if rest.size < least or rest.size <= ON_LATTICE < density.size:
                     part, density, sets = fewer, rest, [np.arange(rest.size)]

@@ -451,9 +451,9 @@ class IntegratedPosterior:
                 f"leave_one_out: where {listed(self._density.ends)} may lie depends on the data or "
                 "a potential; integrate again without each row."
             )
-        if self._part and self._part.nodes:
+        if self._part and not self._part.closed:
             raise DataError(
-                f"leave_one_out: {listed(self.integrated)} are eliminated on nodes, and without a "
+                f"leave_one_out: {listed(self.integrated)} are eliminated, and without a "
                 "row they are not looked at yet: bm.sample draws, and ArviZ's loo reads the draws."
             )
         block = self._part is not None
@@ -506,7 +506,7 @@ class IntegratedPosterior:
         )
 
     def __repr__(self) -> str:
-        how = "eliminated" if self._part and self._part.nodes else "closed form"
+        how = "eliminated" if self._part and not self._part.closed else "closed form"
         parts = [f"{how}: {', '.join(self.integrated) or 'nothing'}"]
         if self._density.finite:
             parts.append(f"added up: {', '.join(self._added_up)}")

@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.elimination import TooWide
 from bayesmodels.numerics.hermite_forest import Eliminated, HermiteForest, rule
 from bayesmodels.numerics.inner_modes import InnerModes, NormalForest
 from bayesmodels.numerics.node_law import Nodes, cell_draws
@@ -77,18 +78,23 @@ class LinkedMarginal:
         self._pairs, which = np.unique(pairs, axis=0, return_inverse=True)
         self._two = of.sums(met, which.ravel(), len(self._pairs))
         each = np.repeat(np.arange(len(self._pairs)), 2)
-        self._ends: Any = csr_array((np.ones(len(each)), (self._pairs.ravel(), each)))
-        self._forest = HermiteForest(self._pairs, self.size)
+        ends, shape = (self._pairs.ravel(), each), (self.size, len(self._pairs))
+        self._ends: Any = csr_array((np.ones(len(each)), ends), shape=shape)
+        try:
+            self._forest = HermiteForest(self._pairs, self.size)
+        except TooWide as error:
+            raise NotConjugate(f"{of.names} have too many elements to be eliminated.") from error
         self._odd = self._forest.depth % 2 == 1
         self._modes, self._rough = InnerModes(self._pairs, self.size, rng), False
         self._start, self._scale, _ = of.prior(conditionals, rng)
         self._first = 0
-        fit = self.fitted(of.here, 1)
-        if not fit.forest.quadratic[0]:
-            raise NotConjugate(f"{of.names} are not jointly normal before the data are seen.")
-        if not np.isfinite(fit.total[0]):
-            raise NotConjugate(f"no place was found where {of.names} have their mass.")
-        self._start, self._scale = fit.forest.centre, fit.forest.sd
+        for _ in range(2):  # from the prior's units, and from their own
+            fit = self.fitted(of.here, 1)
+            if np.isfinite(fit.forest.level[0]) and not fit.forest.quadratic[0]:
+                raise NotConjugate(f"{of.names} are not jointly normal before the data are seen.")
+            if not np.isfinite(fit.total[0]):
+                raise NotConjugate(f"no place was found where {of.names} have their mass.")
+            self._start, self._scale = fit.forest.centre, fit.forest.sd
         self.number = int(fit.number[0])
         self._first = max(0, _LADDER.index(self.number) - 1)
 
@@ -185,6 +191,11 @@ class LinkedMarginal:
         return laws.log_integral + self._of.outside(rest, laws.centre)
 
     @property
+    def how(self) -> str:
+        """How elements are integrated out."""
+        return f"eliminated by {self.number} Hermite polynomials each, or more"
+
+    @property
     def rough_cost(self) -> int:
         """About how many numbers one row takes, `roughly`."""
         return _NEWTON * _NINE * self.size
@@ -203,6 +214,7 @@ class LinkedMarginal:
         del kept
         rows = _number(rest)
         fit, mass = self.fitted(rest, rows), np.empty((rows, self.size, _NODES))
+        self._of.settled(fit.total)
         number = int(fit.number.max())
         wide = np.full(fit.forest.centre.shape, np.arcsinh(_FAR / _EVEN))
         nodes = Nodes(fit.forest.centre, _EVEN * fit.forest.sd, -wide, wide)
@@ -219,6 +231,7 @@ class LinkedMarginal:
         """Return one draw of the elements for each row of the rest."""
         rows = _number(rest)
         fit, z = self.fitted(rest, rows), np.empty((rows, self.size))
+        self._of.settled(fit.total)
         number = int(fit.number.max())
         places = _EVEN * np.sinh(np.linspace(-1, 1, _FEWER) * np.arcsinh(_FAR / _EVEN))
         for some, values in self._batches(rest, np.arange(rows), number + _FEWER):
@@ -256,7 +269,7 @@ class LinkedMarginal:
         fit = self.fitted(rest, _number(rest))
         rows = np.flatnonzero(np.isfinite(fit.total))
         more = self._sums(rest, fit.forest, rows, 2 * int(fit.number.max()))
-        return max(SETTLED, float(np.abs(more - fit.total[rows]).max(initial=0.0)))
+        return float(np.abs(more - fit.total[rows]).max(initial=SETTLED))
 
 
 def _number(rest: Mapping[str, Any]) -> int:

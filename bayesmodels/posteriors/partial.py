@@ -444,9 +444,9 @@ class PartialPosterior:
         return result, known
 
     @property
-    def nodes(self) -> int:
-        """On how many nodes elements are eliminated at least; 0 if they are in closed form."""
-        return self._on_nodes.number if self._on_nodes else 0
+    def closed(self) -> bool:
+        """Whether the law of what is integrated out is known in closed form, given the rest."""
+        return self._on_nodes is None
 
     @property
     def cost(self) -> int:
@@ -467,8 +467,8 @@ class PartialPosterior:
     @property
     def how(self) -> str:
         """What was integrated out, and how."""
-        if self.nodes:
-            return f"{listed(self.integrated)} eliminated on {self.nodes} nodes each, or more"
+        if self._on_nodes:
+            return f"{listed(self.integrated)} {self._on_nodes.how}"
         laws = [f"{name} ({self.conjugate[name]})" for name in self.integrated]
         return f"{listed(laws)} integrated out in closed form"
 

@@ -10,7 +10,7 @@ from scipy import integrate, stats
 from scipy.special import gammaln, logsumexp
 
 import bayesmodels as bm
-from bayesmodels.errors import NotConjugate
+from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.posteriors.budget import UNLIMITED
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.linked_marginal import SETTLED
@@ -201,6 +201,77 @@ def test_a_walk_whose_steps_are_not_normal_is_refused():
         pm.Poisson("y", pm.math.exp(walk / 5), observed=np.arange(20) % 3)
     with pytest.raises(NotConjugate, match="walk are not jointly normal before the data"):
         part_of(model)
+
+
+def heavy_noise(unit):
+    """Return a level that walks under Student-t noise, in some unit."""
+    rng = np.random.default_rng(0)
+    y = 5 + np.cumsum(rng.normal(0, 0.3, 50)) + 0.5 * rng.standard_t(4, 50)
+    with pm.Model() as model:
+        step, noise = pm.HalfNormal("step", unit), pm.HalfNormal("noise", unit)
+        start = pm.Normal.dist(0, 1000 * unit)
+        level = pm.GaussianRandomWalk("level", sigma=step, init_dist=start, steps=49)
+        pm.StudentT("y", nu=4, mu=level, sigma=noise, observed=unit * y)
+    return model
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e-3, 1e3, 1e6])
+def test_units_of_the_data_do_not_matter(unit):
+    totals = []
+    for u in (1.0, unit):
+        rest = {"step": np.array([0.3 * u]), "noise": np.array([0.5 * u])}
+        totals.append(part_of(heavy_noise(u))._marginal.fitted(rest, 1).total[0] + 50 * np.log(u))
+    assert totals[1] == pytest.approx(totals[0], abs=1e-9)
+
+
+def test_rows_that_are_not_known_are_refused():
+    part = part_of(heavy_noise(1.0))
+    rest = {"step": np.array([0.3, np.inf]), "noise": np.array([0.5, 0.5])}
+    with pytest.raises(DataError, match=r"at 1 of 2 draws \(the first is number 1\)"):
+        part.draw(rest, rng=1)
+    values, known = part.drawn(rest, rng=1)
+    assert known.tolist() == [True, False]
+    assert np.isfinite(values["level"][0]).all()
+
+
+def test_elements_that_meet_none_beside_a_walk():
+    with pm.Model() as model:
+        step = pm.HalfNormal("step", 1)
+        start = pm.Normal.dist(0, 1)
+        walk = pm.GaussianRandomWalk("walk", sigma=step, init_dist=start, steps=9)
+        alone = pm.Normal("alone", 0, step, shape=3)
+        pm.Poisson("y", pm.math.exp(walk), observed=np.arange(10) % 4)
+        pm.Poisson("z", pm.math.exp(alone), observed=[1, 2, 30])
+    n = 4000
+    draws = part_of(model).draw({"step": np.full(n, 0.5)}, rng=1)["alone"][:, 2]
+    x = np.linspace(-4, 6, 2001)
+    p = np.exp(stats.norm.logpdf(x, 0, 0.5) + 30 * x - np.exp(x) - 60)
+    mean = p @ x / p.sum()
+    assert abs(draws.mean() - mean) < 4 * draws.std() / np.sqrt(n)
+
+
+def test_thousands_of_groups_below_a_few():
+    n, number = 5000, 50
+    group, rng = np.arange(n) % number, np.random.default_rng(0)
+    y = rng.poisson(1, n)
+    with pm.Model() as model:
+        scale = pm.HalfNormal("scale", 1)
+        mean = pm.Normal("mean", 0, 1, shape=number)
+        level = pm.Normal("level", mean[group], scale, shape=n)
+        pm.Poisson("y", pm.math.exp(level), observed=y)
+    total = part_of(model)._marginal.fitted({"scale": np.array([0.5])}, 1).total[0]
+    x = np.linspace(-6, 6, 481)
+    h = np.log(x[1] - x[0])
+    near = stats.norm.logpdf(x[:, None], x, 0.5) + h
+    told = {
+        k: logsumexp((k * x - np.exp(x) - gammaln(k + 1))[:, None] + near, axis=0)
+        for k in np.unique(y)
+    }
+    expected = sum(
+        logsumexp(sum(told[k] for k in y[group == j]) + stats.norm.logpdf(x) + h)
+        for j in range(number)
+    )
+    assert total == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.slow
