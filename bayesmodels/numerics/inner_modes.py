@@ -24,7 +24,7 @@ from bayesmodels.numerics.elimination import Tables
 from bayesmodels.numerics.sparse_cholesky import integrals, sparse_precision
 
 _STEP = 1e-3  # of differences, in scales
-_SHRINKS, _DIGITS = 1e-2, 1e-4  # a unit of steps, from one to the next; and how far, of numbers
+_SHRINKS = 1e-2  # a unit of steps, at most, from one look to the next
 _LEAST = 1e-4  # of the inverse of a scale, squared: a precision that does no harm
 _ROUNDS, _HALVINGS = 60, 40
 _ARRIVED = 1e-7  # what a step gains
@@ -126,19 +126,15 @@ class InnerModes:
         ]
         return np.stack([slope, *moved], 1)
 
-    def _read(self, tables: Tables, step: Array, scale: Array) -> tuple[Array, ...]:
-        """Return values, curvatures of functions of one number, slopes where probes moved.
-
-        And the precisions of each number given all others.
-        """
+    def _read(self, tables: Tables, step: Array, scale: Array) -> tuple[Array, Array, Array]:
+        """Return values, curvatures of functions of one number, and slopes where probes moved."""
         one, pairs = tables[1], self._of_pairs(tables, step)
         value = one[:, :, 1].sum(1) + pairs.value.sum(1)
         slope = (one[:, :, 2] - one[:, :, 0]) / (2 * step) + self._added(*pairs.slopes)
         bend = np.maximum(2 * one[:, :, 1] - one[:, :, 2] - one[:, :, 0], 0) / step**2
         bend = np.nan_to_num(bend) + _LEAST / scale**2
         first, cross, second = _concave(pairs.own[0], pairs.mixed, pairs.own[1])
-        precision = bend + self._added(first, second)
-        return value, bend, self._probed(slope, precision, cross), precision
+        return value, bend, self._probed(slope, bend + self._added(first, second), cross)
 
     def found(self, tables: Summands, start: Array, scale: Array) -> NormalForest:
         """Return the tops above starts (n, numbers), whose units are the scales.
@@ -153,9 +149,9 @@ class InnerModes:
             step = _STEP * unit[rows]
             around = tables(rows, z[rows][:, :, None] + step[:, :, None] * _THREE)
             with np.errstate(all="ignore"):
-                value, bend, slopes, precision = self._read(around, step, scale[rows])
-                least = np.maximum(_SHRINKS * unit[rows], _DIGITS * np.abs(z[rows]))
-                unit[rows] = np.clip(1 / np.sqrt(precision), least, scale[rows])
+                value, bend, slopes = self._read(around, step, scale[rows])
+                # Functions of one number may bend much sooner than so far.
+                unit[rows] = np.clip(1 / np.sqrt(bend), _SHRINKS * unit[rows], scale[rows])
             move = integrals(slopes, *form)[:, :size]
             gain = (move * slopes[:, 0]).sum(1) / 2
             there = np.isfinite(value) & (gain < _ARRIVED)
