@@ -87,11 +87,11 @@ class ContinuousMarginal:
 
     def _form(self, number: int) -> FiniteTables:
         if number not in self._forms:
-            sizes = np.full(self.size, number)
-            self._forms[number] = form = FiniteTables(self._of.rows, sizes, self._of.names)
+            form = FiniteTables(self._of.rows, np.full(self.size, number), self._of.names)
             self._kinds[number] = [
                 (self._of.sums(s, np.arange(len(s)), len(s)), at) for s, at in form.kinds()
             ]
+            self._forms[number] = form  # at last: other threads look whether it is there
         return self._forms[number]
 
     def _tables(self, rest: Mapping[str, Any], nodes: Nodes, number: int) -> dict[int, Array]:
