@@ -38,6 +38,7 @@ _STAYS = 0.8  # part of a moment beyond the floor that is left when it sinks som
 _WHILE = (3, 6.0)  # how many times: at least, and per step, as a coarse lattice grows seldom
 _MUCH = 1e-3  # of a moment, which is unknown
 _MARGIN = 1.5  # of what is unknown, as it is extrapolated
+_STATED = 0.01  # error that is still an answer, where the budget ends
 _CYCLE, _SHRINKS = 2, 0.5  # refinements, with which a step is halved, and what is isolated shrinks
 _LARGEST = 0.9  # part of a step
 _HALVINGS = 6  # of steps, when parts of a lattice are looked at
@@ -65,6 +66,10 @@ class NotSettled(Exception):  # noqa: N818 - said in other words to the user
 
 class OutOfTime(NotSettled):
     """An integral whose computation ran out of time, and its error so far."""
+
+
+class TooManyPoints(NotSettled):
+    """An integral of which even a normal density's would take too many points."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +236,8 @@ def integral(
         lattices, result, outside = _lowered(lattices, exists, tolerance / 4, least)
         history.append(result)
         unknown.append(_unknown(lattices, result, least))
-        errors = _errors(history, starts.shape[1], least) + outside + unknown[-1][0]
+        changes = _changes(history, least)
+        errors = _errors(changes, starts.shape[1]) + outside + unknown[-1][0]
         if len(unknown) > _CYCLE and errors[0] <= tolerance:
             # Beyond what numbers tell there is some of a moment, however fine the lattice.
             _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
@@ -242,14 +248,19 @@ def integral(
         needs = number * (cost + _EACH) / SPEED
         new = number if part else number - size
         late = counted.seconds + new * (cost + _EACH) / SPEED > seconds
-        if error <= tolerance:
+        ends = late or number > _MOST
+        if ends and error > tolerance and len(changes) > _CYCLE and exists.all():
+            # What does not converge as fast as an analytic function is as far off as it changed.
+            errors = np.max(changes, 0) + outside + unknown[-1][0]
+            error = float(np.max(errors[exists]))
+        if error <= (_STATED if ends and exists.all() else tolerance):
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
             stated = np.maximum(errors, errors - unknown[-1][0] + unknown[-1])
             settled = _integral(lattices, result, np.where(exists, stated, np.nan), least)
-            if more > _MORE or number > _CHEAP or needs > _SOON:
+            if ends or more > _MORE or number > _CHEAP or needs > _SOON:
                 return settled
-        if settled and (number > _MOST or late):
+        if settled and ends:
             return settled
         if not settled:
             counted.go_on(f"with {size:,} points an error of {error:.1g} is left", number, late)
@@ -279,7 +290,7 @@ def _ask(d: int, tolerance: float, seconds: float, cost: int) -> None:
     """Refuse what costs too much even of a normal density."""
     about = price(d, tolerance)
     if about > _MOST or about * (cost + _EACH) / SPEED > seconds:
-        raise NotSettled(f"a lattice of about {about:,.0f} points costs more than it may")
+        raise TooManyPoints(f"a lattice of about {about:,.0f} points costs more than it may")
 
 
 def _point(f: Function) -> Integral:
@@ -322,14 +333,18 @@ class Counted:
         """Whether it has computed for as many seconds as it may."""
         return time.process_time() > self._end
 
+    @property
+    def _more_than(self) -> str:
+        return f"more than {self._most:g} s; seconds=... gives it more"
+
     def go_on(self, left: str, number: float, late: bool) -> None:  # noqa: FBT001
         """Raise `NotSettled` or `OutOfTime`, and what is left, if so many points are too many."""
         if number > _MOST:
             raise NotSettled(left)
         if late:
-            raise NotSettled(f"{left}, and more points count as more than {self._most:g} s")
+            raise NotSettled(f"{left}, and more points count as {self._more_than}")
         if self.out_of_time:
-            raise OutOfTime(left)
+            raise OutOfTime(f"{left}, and more points take {self._more_than}")
 
     def in_time(self, x: Array) -> tuple[Array, Array]:
         """Evaluate; raise `NotSettled` or `OutOfTime` if that is too late."""
@@ -340,9 +355,9 @@ class Counted:
         """Count so many numbers more; raise `NotSettled` or `OutOfTime` if that is too late."""
         self._more += numbers
         if self.seconds > self._most:
-            raise NotSettled(f"the search for modes counts as more than {self._most:g} s")
+            raise NotSettled(f"the search for modes counts as {self._more_than}")
         if self.out_of_time:
-            raise OutOfTime("the search for modes takes more time than it may")
+            raise OutOfTime(f"the search for modes takes {self._more_than}")
 
 
 def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Island]:
@@ -379,6 +394,8 @@ def _first(f: Function, islands: list[Island], tolerance: float) -> list[Lattice
         part = f if len(kept) == 1 else _shared(f, kept, k)
         grown = partial(cubic, part, floor=top - depth, depth=depth, most=_MOST, step=step)
         first = grown(frame=stretched(part, island, _DEPTH))
+        if not np.isfinite(first.logs).any():
+            raise NotSettled("around one of the modes the density is not known")
         lattices.append(grown(frame=wider(first.refined(_MOST))))
     return lattices
 
@@ -608,21 +625,24 @@ def _moments(weights: Array, numbers: Array) -> tuple[Array, Array]:
     return mean, np.sqrt(weights @ (numbers - mean) ** 2)
 
 
-def _errors(history: list[Array], d: int, least: Array | float) -> Array:
+def _changes(history: list[Array], least: Array | float) -> list[Array]:
+    """Return how estimates changed with the last refinements, the last one first, in units."""
+    k = (len(history[0]) - 1) // 2
+    unit = _units(history[-1][1 + k :], least)
+    every = np.concatenate([[1.0], unit, unit])
+    pairs = zip(history[:-5:-1], history[-2:-6:-1], strict=False)
+    return [np.abs(a - b) / every for a, b in pairs]
+
+
+def _errors(changes: list[Array], d: int) -> Array | float:
     """Return errors of the last estimates, from how they changed with the last refinements.
 
     On a line each refinement squares the error of an analytic function; elsewhere one may leave it
     as it is, in one direction, but two do not. Where the changes do not shrink like that (kinks,
     steps), no more is said than they show.
     """
-    if len(history) < 3:  # noqa: PLR2004 - two differences
-        return np.full(len(history[0]), np.inf)
-    k = (len(history[0]) - 1) // 2
-    unit = _units(history[-1][1 + k :], least)
-    every = np.concatenate([[1.0], unit, unit])
-    changes = [
-        np.abs(a - b) / every for a, b in zip(history[:-5:-1], history[-2:-6:-1], strict=False)
-    ]
+    if len(changes) < 2:  # noqa: PLR2004 - one tells nothing
+        return math.inf
     result = np.maximum(changes[0], changes[1] ** _POWER)
     cycle = 1 if d == 1 else 2
     if len(changes) < 2 + cycle:

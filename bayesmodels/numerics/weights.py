@@ -60,6 +60,7 @@ _EFFECTIVE = 10  # points for each dimension that a fit needs
 _DF = ([10, 25, 50], [8.0, 25.0, 45.0])  # degrees of freedom by dimensions
 _EXPLORED = 50  # starts for each dimension
 _BEST, _ABOVE, _OTHERS = 8, 24, 16  # of them, those that are climbed from
+_ASIDE = 2**13  # points of a set around known tops
 _SETS = 4
 _SLOPE, _CALL = 10, 20_000  # points, and numbers more, that a slope counts as
 _SPREAD = (0.1, 30.0)
@@ -475,6 +476,17 @@ def _best(f: Function, starts: Array, tops: list[Component], rng: np.random.Gene
     low, high = map(math.log, _SPREAD)
     moves = rng.standard_normal(starts.shape) * np.exp(rng.uniform(low, high, (len(starts), 1)))
     points = np.concatenate([starts, starts[0] + moves])
+    if tops:
+        # A narrow law in many dimensions is seen from few places between here and there.
+        number = _ASIDE // len(tops)
+        out = np.exp(rng.uniform(0.0, high, (number, 1)))
+        points = np.concatenate(
+            [points]
+            + [
+                c.centre + out * rng.standard_normal((number, len(c.centre))) @ c.root.T
+                for c in tops
+            ]
+        )
     values = logs_of(f)(points)
     points, values = points[values > -np.inf], values[values > -np.inf]
     orders = [np.argsort(-values, kind="stable")[:_BEST], rng.permutation(len(points))[:_OTHERS]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from bayesmodels.numerics.lattice_integral import (
     OutOfTime,
     Rough,
     Told,
+    TooManyPoints,
     integral,
 )
 from bayesmodels.numerics.product import Product, product
@@ -71,8 +73,9 @@ def integrate(
     where the inner integral is exact and the sum is over all values. The outer integral is over
     unconstrained coordinates. Of up to four scalars it is the trapezoidal rule on a lattice, which
     converges geometrically: it is refined until log evidence, means and standard deviations have
-    settled. Of up to 60 it is importance sampling from Student-t laws that are fitted to weighted,
-    scrambled Sobol points: sixteen independent scramblings give the standard error of each number.
+    settled. Of up to 60, and where a lattice would take too many points, it is importance sampling
+    from Student-t laws that are fitted to weighted, scrambled Sobol points: sixteen independent
+    scramblings give the standard error of each number.
 
     Parameters
     ----------
@@ -80,10 +83,10 @@ def integrate(
         Any model of which at most 60 scalars are neither conjugate given the rest nor finite.
     tolerance : float, default 1e-6
         How far off the log evidence may be, and means and standard deviations in units of the
-        latter. Of more than four scalars, the standard error of log evidence and means; there
+        latter. Of points that are weighted, the standard error of log evidence and means; there
         0.01 if the tolerance is less.
     seconds : float, default 50
-        How long the search for the block may compute, and the integration.
+        How long the search for the block may compute, and each integration that is tried.
     progress : bool, default False
         Show a bar on standard error, in a terminal or a notebook: points so far, and how many of
         the `seconds` may be left.
@@ -145,8 +148,8 @@ def integrate(
     held = frozen(model)  # the posterior of these data, whatever the model's will be later
     forward = unseen(held)
     with bar(seconds, show=progress) as told:
-        job = integrand(block(without(held, forward), seconds, rng), rng)
-        result = settled(job, tolerance, seconds, rng, told=told)
+        jobs = integrands(block(without(held, forward), seconds, rng), rng)
+        job, result = settled(jobs, tolerance, seconds, rng, told=told)
     part, density = job.part, job.density
     heaviest = result.points_at(np.argsort(-result.weights)[:_HEAVIEST])
     _far_enough(job, result, heaviest)
@@ -177,84 +180,136 @@ class Integrand(NamedTuple):
     starts: Array
     sets: list[NDArray[np.intp]]
 
+    @property
+    def ways(self) -> list[Callable[..., Integral | Product | Weighted]]:
+        """Ways to integrate it, the more precise one first."""
+        lattice = max(map(len, self.sets)) <= ON_LATTICE
+        weights = 0 < self.density.size <= _MOST
+        return [way for way, does in ((_on_lattices, lattice), (_by_weights, weights)) if does]
 
-def integrand(left: PartialPosterior | ModelDensity, rng: np.random.Generator) -> Integrand:
-    """Compile what is to be integrated; data that are shared variables may change after that."""
+
+def integrands(left: PartialPosterior | ModelDensity, rng: np.random.Generator) -> list[Integrand]:
+    """Compile what may be integrated, with the fewest scalars first.
+
+    Data that are shared variables may change after that.
+    """
     part = left if isinstance(left, PartialPosterior) else None
     natural = left.density if isinstance(left, PartialPosterior) else left
     density = BatchDensity(natural, edges(natural), part.cost if part else 0)
-    sets = [np.arange(density.size)] if part else density.sets
+    jobs = [_integrand(part, density, rng)]
     if density.size > ON_LATTICE:
         model = part.original if part else natural.model
         for linked in (False, True):
-            if density.size <= _QUICK:
+            if jobs[0].density.size <= _QUICK:
                 break
             with suppress(NotConjugate):
                 fewer = eliminated(Conditionals(model, UNLIMITED), rng, linked=linked)
                 rows = _TOGETHER if linked else 1
                 rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost, rows)
-                least = min(density.size, max(map(len, sets)))
-                if rest.size < least or rest.size <= ON_LATTICE < density.size:
-                    part, density, sets = fewer, rest, [np.arange(rest.size)]
-    largest = max(map(len, sets))
-    if largest > ON_LATTICE and density.size > _MOST:
-        raise NotConjugate(_too_many(density, part))
-    starts = np.concatenate([density.start[None], density.prior(_DRAWN * largest, rng)])
-    return Integrand(part, density, starts, sets)
+                least = max(map(len, jobs[0].sets))
+                if rest.size < least or rest.size <= ON_LATTICE < jobs[0].density.size:
+                    jobs.insert(0, _integrand(fewer, rest, rng))
+    if not any(job.ways for job in jobs):
+        raise NotConjugate(_too_many(jobs[0].density, jobs[0].part))
+    return jobs
+
+
+def _integrand(
+    part: PartialPosterior | None, density: BatchDensity, rng: np.random.Generator
+) -> Integrand:
+    sets = [np.arange(density.size)] if part else density.sets
+    drawn = density.prior(_DRAWN * max(map(len, sets)), rng)
+    return Integrand(part, density, np.concatenate([density.start[None], drawn]), sets)
 
 
 def settled(
-    job: Integrand,
+    jobs: Sequence[Integrand],
     tolerance: float,
     seconds: float,
     rng: np.random.Generator,
     *,
     moments: bool = True,
     told: Told | None = None,
-) -> Integral | Product | Weighted:
-    """Integrate with the data that are held; for draws, no `moments` need to settle, nor exist."""
-    density = job.density
+) -> tuple[Integrand, Integral | Product | Weighted]:
+    """Integrate the first that settles with the data that are held: on a lattice, or by weights.
 
-    def mass(points: Array) -> tuple[Array, Array]:
-        return density(points)[0], np.zeros((len(points), 0))
+    For draws, no `moments` need to settle, nor exist.
+    """
+    refused: list[tuple[Integrand, NotSettled]] = []
+    # Points are shared out among threads: those of BLAS would wait for each other.
+    with threadpool_limits(1, user_api="blas"):
+        for job, way in [(j, way) for j in jobs for way in j.ways]:
+            f, least = (job.density, job.density.least) if moments else (_mass(job), np.zeros(0))
+            try:
+                return job, way(job, f, tolerance, seconds, rng, least, told)
+            except OutOfTime as error:
+                raise NotInTime(*_said(job, error)) from error
+            except NotSettled as error:
+                refused.append((job, error))
+                # What lattices have not found, weights may miss as well.
+                if way is _on_lattices and not isinstance(error, TooManyPoints):
+                    break
+            except Unbounded as error:
+                name = job.density.coordinate_names[error.number]
+                raise NotConjugate(
+                    f"the posterior mass still grows where {name} is as far out as numbers go: it "
+                    "is improper, or its tails are too heavy. Give it a proper prior."
+                ) from error
+    job, first = refused[0]
+    if job.part is None and not np.isfinite(job.density(job.starts)[0]).any():
+        raise job.density.nowhere() from first
+    raise NotConjugate(*_said(job, *(e for j, e in refused if j is job))) from first
 
-    f, least = (density, density.least) if moments else (mass, np.zeros(0))
-    left = seconds
+
+def _mass(job: Integrand) -> Function:
+    """Return the density without numbers that are carried along."""
+
+    def f(points: Array) -> tuple[Array, Array]:
+        return job.density(points)[0], np.zeros((len(points), 0))
+
+    return f
+
+
+def _on_lattices(
+    job: Integrand,
+    f: Function,
+    tolerance: float,
+    seconds: float,
+    rng: np.random.Generator,
+    least: Array,
+    told: Told | None,
+) -> Integral | Product:
+    cost, left = job.density.cost, seconds
 
     def alone(part: Function, starts: Array) -> Integral:
         nonlocal left
         off = max(tolerance / len(job.sets), _LEAST)
-        result = integral(part, starts, off, left, rng, 0.0, density.cost, told)
-        left -= result.points * density.cost / SPEED
+        result = integral(part, starts, off, left, rng, 0.0, cost, told)
+        left -= result.points * cost / SPEED
         return result
 
-    try:
-        # Points are shared out among threads: those of BLAS would wait for each other.
-        with threadpool_limits(1, user_api="blas"):
-            if len(job.sets) > 1 and max(map(len, job.sets)) <= ON_LATTICE:
-                return product(f, job.sets, job.starts, alone)
-            if density.size > ON_LATTICE:
-                goal = max(tolerance, GOAL)
-                slope = density.slope if density.has_slopes else None
-                return weighted(f, job.starts, goal, seconds, rng, least, density.cost, slope, told)
-            rough = _rough(job)
-            return integral(
-                f, job.starts, tolerance, seconds, rng, least, density.cost, told, rough
-            )
-    except NotSettled as error:
-        if job.part is None and not np.isfinite(density(job.starts)[0]).any():
-            raise density.nowhere() from error
-        refused = NotInTime if isinstance(error, OutOfTime) else NotConjugate
-        raise refused(
-            f"the integral over {listed(density.names)} has not settled: {error}.",
-            "Draw with pm.sample, and look at its divergences",
-        ) from error
-    except Unbounded as error:
-        name = density.coordinate_names[error.number]
-        raise NotConjugate(
-            f"the posterior mass still grows where {name} is as far out as numbers go: it is "
-            "improper, or its tails are too heavy. Give it a proper prior."
-        ) from error
+    if len(job.sets) > 1:
+        return product(f, job.sets, job.starts, alone)
+    return integral(f, job.starts, tolerance, seconds, rng, least, cost, told, _rough(job))
+
+
+def _by_weights(
+    job: Integrand,
+    f: Function,
+    tolerance: float,
+    seconds: float,
+    rng: np.random.Generator,
+    least: Array,
+    told: Told | None,
+) -> Weighted:
+    goal, slope = max(tolerance, GOAL), job.density.slope if job.density.has_slopes else None
+    return weighted(f, job.starts, goal, seconds, rng, least, job.density.cost, slope, told)
+
+
+def _said(job: Integrand, *errors: NotSettled) -> tuple[str, str]:
+    why = ". By weights: ".join(map(str, errors))
+    reason = f"the integral over {listed(job.density.names)} has not settled: {why}."
+    return reason, "Draw with pm.sample, and look at its divergences"
 
 
 def _rough(job: Integrand) -> Rough | None:

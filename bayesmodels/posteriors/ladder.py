@@ -24,7 +24,7 @@ from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.exact import Search, exact
 from bayesmodels.posteriors.few_bits import FewBits
 from bayesmodels.posteriors.independent import AGAIN
-from bayesmodels.posteriors.integrate import block, integrand, integrate, settled
+from bayesmodels.posteriors.integrate import block, integrands, integrate, settled
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import NewData, Values
@@ -136,16 +136,16 @@ def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
 
 def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.Generator], Draw]:
     """Integrate; data for which the integral does not settle are left to a sampler."""
-    job = integrand(block(data.model, SECONDS, rng), rng)
-    sampled = cache(lambda: _sampled(data, job.part))
+    jobs = integrands(block(data.model, SECONDS, rng), rng)
+    sampled = cache(lambda: _sampled(data, jobs[0].part))
 
     def given(rng: np.random.Generator) -> Draw:
         try:
-            result = settled(job, _NEAR, SECONDS, rng, moments=False)
+            job, result = settled(jobs, _NEAR, SECONDS, rng, moments=False)
         except NotInTime:
             raise
         except NotConjugate:
-            if job.density.finite:
+            if jobs[0].density.finite:
                 raise
             return sampled()(rng)
         model = data.model
@@ -221,5 +221,5 @@ def _near(
     model: pm.Model, part: PartialPosterior | None, rng: np.random.Generator
 ) -> Integral | Product | Weighted:
     """Integrate as far as draws need it."""
-    job = integrand(part or ModelDensity(model), rng)
-    return settled(job, _NEAR, SECONDS, rng, moments=False)
+    jobs = integrands(part or ModelDensity(model), rng)
+    return settled(jobs, _NEAR, SECONDS, rng, moments=False)[1]

