@@ -48,7 +48,8 @@ def main(path):
     year = 1991.5 + np.arange(len(observed)) / 260
     figure, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
     axes.plot(year, np.abs(observed), ".", color="0.75", markersize=3, label="size of the return")
-    axes.fill_between(year, np.exp(low), np.exp(high), alpha=0.35, linewidth=0, label="89 % interval")
+    band = {"alpha": 0.35, "linewidth": 0, "label": "89 % interval"}
+    axes.fill_between(year, np.exp(low), np.exp(high), **band)
     axes.plot(year, np.exp(mean), linewidth=1.2, label="volatility")
     axes.set(ylabel="per cent a day", ylim=(0, 5), xlim=(year[0], year[-1]))
     axes.set_title(f"DAX, {len(observed):,} days: every volatility integrated, none sampled")
