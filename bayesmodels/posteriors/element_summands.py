@@ -26,6 +26,7 @@ from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.node_law import Map, NodeLaw, Nodes
 from bayesmodels.posteriors.alike import stacked
+from bayesmodels.posteriors.alike_elements import AlikeElements
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, Conditionals
 from bayesmodels.posteriors.density import OneAThread, compiled, in_double, plain
 from bayesmodels.posteriors.factor_graph import Dependence
@@ -116,8 +117,9 @@ class Sums(NamedTuple):
 class ElementSummands:
     """Summands of a log density that elements of some variables are in.
 
-    `rows` has the elements of each summand, in a sparse matrix. Elements are in coordinates of
-    their own, whose `maps` lead to them. `here` is a possible value of what remains, in one row.
+    Elements are in coordinates of their own, whose `maps` lead to them. Those that are `alike` are
+    evaluated once: `rows` has the first of each class that is in a summand, in a sparse matrix, and
+    `times` how many there are. `here` is a possible value of what remains, in one row.
     """
 
     def __init__(
@@ -131,11 +133,17 @@ class ElementSummands:
         self.probes = {name: np.asarray(point[name])[None] for name in names}
         summed = {points[name] for name in names}
         self.remaining = [p for p in density.points if p not in summed]
-        self._inner = [points[name].type.clone()(name) for name in names]
+        self._at = [self.maps[n].back(np.asarray(point[n], dtype=float)) for n in names]
+        self._sizes = [x.size for x in self._at]
+        self.size = sum(self._sizes)
+        every: Any = pt.vector("elements", dtype="float64", shape=(self.size,))
+        kinds = np.repeat(np.arange(len(names)), self._sizes)
         terms = [t for t in density.named.values() if summed & set(ancestors([t]))]
         with config.change_flags(floatX="float64", traceback__limit=0):
             moved, jacobians = {}, []
-            for name, z in zip(names, self._inner, strict=True):
+            for i, (name, x) in enumerate(zip(names, self._at, strict=True)):
+                start = int(np.searchsorted(kinds, i))
+                z = every[start : start + x.size].reshape(x.shape)
                 rv, transform = model[name], model.rvs_to_transforms[model[name]]
                 moved[points[name]] = z
                 if transform is not None:
@@ -144,25 +152,27 @@ class ElementSummands:
                     jacobians.append(transform.log_jac_det(z, *rv.owner.inputs))
             jacobians = plain(in_double(jacobians, {})) if jacobians else []
             terms = stacked([*clone_replace(terms, moved), *jacobians])
-        self._at = [self.maps[n].back(np.asarray(point[n], dtype=float)) for n in names]
         rest = [np.asarray(point[p.name], p.dtype) for p in self.remaining]
         self.here = {p.name: x[None] for p, x in zip(self.remaining, rest, strict=True)}
-        at = [*self._at, *rest]
-        self._sum = Dependence([*self._inner, *self.remaining], terms, at).summands()
-        self._sizes = [x.size for x in self._at]
-        self.size = sum(self._sizes)
-        self.rows: Any = csr_array(self._sum.rows[:, : self.size])
-        self._parts_of = np.repeat(
-            np.arange(len(self._sum.parts)), [np.size(x) for x in self._sum.run(*at)]
-        )
+        graph = Dependence([every, *self.remaining], terms, [self._flat(self._at), *rest])
+        self._sum = graph.summands()
+        self.alike = AlikeElements(graph, self._sum, kinds)
+        self._inner, number = every, len(self.alike.first)
+        if number < self.size:
+            self._inner = pt.vector("elements", dtype="float64", shape=(number,))
+            self._sum = self.alike.cut(self._inner)
+        self.times = np.bincount(self.alike.of)
+        self.rows: Any = csr_array(self._sum.rows[:, :number])
+        self._parts_of = np.repeat(np.arange(len(self._sum.parts)), self._sum.sizes)
         self._runs = dict[tuple[int, ...], OneAThread]()
 
     def prior(self, conditionals: Conditionals, rng: np.random.Generator) -> Prior:
-        """Return the middle and the spread of draws from the prior; a unit where there are none."""
-        start = self._flat(self._at)
+        """Return middles and spreads of draws from the prior, units where there are none."""
+        start, first = self._flat(self._at), self.alike.first
         draws = drawn([conditionals.model[n] for n in self.maps], _DRAWN, rng)
         if not draws:
-            return Prior(start[None], np.ones((1, self.size)), (start, start))
+            start = start[first]
+            return Prior(start[None], np.ones((1, len(first))), (start, start))
         with np.errstate(all="ignore"):
             rows = [
                 self._flat([m.back(x) for m, x in zip(self.maps.values(), row, strict=True)])
@@ -171,7 +181,7 @@ class ElementSummands:
             least, low, middle, high, most = np.nanquantile(rows, [0, 0.25, 0.5, 0.75, 1], axis=0)
         scale = np.where(np.isfinite(high - low) & (high > low), (high - low) / _NORMAL, 1.0)
         middle = np.where(np.isfinite(middle), middle, start)
-        return Prior(middle[None], scale[None], (least, most))
+        return Prior(middle[None, first], scale[None, first], (least[first], most[first]))
 
     def _flat(self, each: Sequence[Any]) -> Array:
         return np.concatenate([np.ravel(x) for x in each]).astype(float)
@@ -203,10 +213,10 @@ class ElementSummands:
         return Sums(self._runs.get(needed), parts, size)
 
     def added(self, rest: Mapping[str, Any], z: Array, sums: Sums) -> Array:
-        """Return sums of summands, (n, looks, size), at coordinates z (n, looks, elements)."""
+        """Return sums of summands, (n, looks, size), at z (n, looks, elements that differ)."""
         values = [np.asarray(rest[p.name], p.dtype)[:, None] for p in self.remaining]
         with np.errstate(all="ignore"):
-            each = sums.run(*self.split(z).values(), *values)
+            each = sums.run(z, *values)
         result = np.zeros((*z.shape[:2], sums.size))
         for x, part in zip(each, sums.parts, strict=True):
             core = x.shape[x.ndim - part.ndim :]
@@ -222,12 +232,12 @@ class ElementSummands:
 
     def _compiled(self, parts: list[Any]) -> OneAThread:
         with config.change_flags(floatX="float64", traceback__limit=0):
-            inner = [z.type.clone(shape=(None, None, *z.type.shape))(z.name) for z in self._inner]
+            z = self._inner
+            inner = z.type.clone(shape=(None, None, *z.type.shape))(z.name)
             outer = [p.type.clone(shape=(None, 1, *p.type.shape))(p.name) for p in self.remaining]
-            points = [*self._inner, *self.remaining]
-            at: dict[Any, Any] = dict(zip(points, [*inner, *outer], strict=True))
+            at: dict[Any, Any] = {z: inner, **dict(zip(self.remaining, outer, strict=True))}
             several: Any = vectorize_graph(plain(parts), at)
-            return OneAThread(compiled([*inner, *outer], several, BATCH_MODE))
+            return OneAThread(compiled([inner, *outer], several, BATCH_MODE))
 
     def outside(self, rest: Mapping[str, Any], z: Array) -> Array:
         """Return the sum of what none of the elements is in, and of constants."""

@@ -1,0 +1,260 @@
+"""Elements of continuous variables that see the same data, evaluated once.
+
+Entries of an array in a graph are numbered: two with the same number are made by the same
+operations, of the same constants and the same entries of the variables that remain, whatever the
+element that goes in. Elements whose summands have the same numbers are alike, and the graph is
+written again for the first of them alone. All that is read off the graph; entries of what an
+operation makes that is not known here are all different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pytensor import tensor
+from pytensor.graph.replace import clone_replace
+from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor.basic import Alloc
+from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.shape import Reshape, SpecifyShape
+from pytensor.tensor.subtensor import Subtensor
+from scipy.sparse import vstack
+
+from bayesmodels.posteriors.density import compiled
+from bayesmodels.posteriors.factor_graph import BY_ELEMENT, Dependence, Summands, moving_nodes
+from bayesmodels.posteriors.operations import TAKES
+
+pt: Any = tensor  # its functions have no types
+Integers = NDArray[np.intp]
+
+_MOVES = (DimShuffle, Reshape, SpecifyShape, Alloc, Subtensor, *TAKES)
+
+
+class AlikeElements:
+    """Which elements of a graph's first input are alike.
+
+    Each is `of` a class, which has a `first` element. Elements of different `kinds` are not alike,
+    and none is if some meet.
+    """
+
+    def __init__(self, graph: Dependence, summands: Summands, kinds: Integers) -> None:
+        self._graph, self._summands = graph, summands
+        self._places = self._moved()
+        self.of = self.first = np.arange(len(kinds))
+        rows = vstack([summands.rows, *map(self._rows, graph.checked)], format="csr")
+        entry, element = rows[:, : len(kinds)].nonzero()
+        if len(np.unique(entry)) < len(entry):
+            return
+        numbers, each = self._numbers(kinds), [np.zeros(0, dtype=int)]
+        for v in (*summands.parts, *graph.checked):
+            each.append(1 + each[-1].max(initial=-1) + numbers[v].ravel())
+        number, added = np.concatenate(each), sum(summands.sizes)
+        number = np.concatenate([number[summands.kept], number[added:]])
+        weight = np.concatenate([summands.weights, np.ones(len(number) - len(summands.kept))])
+        key = _numbered(number, _bits(weight))[entry]
+        keys = key[np.lexsort((key, element))]
+        own = np.split(keys, np.cumsum(np.bincount(element, minlength=len(kinds)))[:-1])
+        classes = dict[Any, int]()
+        pairs = zip(kinds.tolist(), (x.tobytes() for x in own), strict=True)
+        self.of = np.array([classes.setdefault(pair, len(classes)) for pair in pairs])
+        self.first = np.unique(self.of, return_index=True)[1]
+
+    def _rows(self, v: Any) -> Any:
+        """Return which elements each entry of a variable depends on."""
+        sets = self._graph.sets[v]
+        return sets.rows[sets.which.ravel()]
+
+    def _shape(self, v: Any) -> tuple[int, ...]:
+        return np.shape(self._graph.values[v])
+
+    def _every(self, v: Any) -> Integers:
+        """Return the places of all entries of a variable."""
+        return np.arange(np.size(self._graph.values[v])).reshape(self._shape(v))
+
+    def _moved(self) -> dict[Any, Integers]:
+        """Return where all entries come from, of operations that only move them."""
+        graph = self._graph
+        nodes = [
+            node
+            for node in graph.nodes
+            if isinstance(node.op, _MOVES) and not graph.moving.intersection(node.inputs[1:])
+        ]
+        sources, results = [], []
+        for node in nodes:
+            first, *others = node.inputs
+            fixed = [pt.constant(graph.values[v]) if v in graph.values else v for v in others]
+            sources.append(first.type.clone(dtype="int64")())
+            copy = node.clone_with_new_inputs([sources[-1], *fixed], strict=False)
+            results += copy.outputs
+        places = compiled(sources, results)(*(self._every(node.inputs[0]) for node in nodes))
+        return dict(zip(nodes, map(np.asarray, places), strict=True))
+
+    def _sources(self, node: Any, at: Integers) -> list[tuple[Any, Integers]]:
+        """Return what entries of a node's result are made of: variables, and places in them.
+
+        Those that are reduced are along further axes. Nothing, if that is not known.
+        """
+        out, *_ = node.outputs
+        if node in self._places:
+            return [(node.inputs[0], self._places[node].ravel()[at])]
+        if isinstance(node.op, CheckAndRaise):
+            return [(node.inputs[0], at)]
+        if isinstance(node.op, Elemwise) or type(node.op).__name__ in BY_ELEMENT:
+            wide = [(v, np.broadcast_to(self._every(v), self._shape(out))) for v in node.inputs]
+            return [(v, places.ravel()[at]) for v, places in wide]
+        if isinstance(node.op, CAReduce):
+            v, every = node.inputs[0], self._every(node.inputs[0])
+            axes = range(every.ndim) if node.op.axis is None else node.op.axis
+            last = np.moveaxis(every, list(axes), range(-len(axes), 0))
+            each = last.reshape(np.size(self._graph.values[out]), *last.shape[out.type.ndim :])
+            return [(v, each[at])]
+        return []
+
+    def _numbers(self, kinds: Integers) -> dict[Any, Integers]:
+        """Return the numbers of the entries of all variables."""
+        graph = self._graph
+        result = {p: self._every(p) for p in graph.points} | {graph.points[0]: kinds}
+        for node in graph.nodes:
+            columns = []
+            for v, places in self._sources(node, self._every(node.outputs[0])):
+                if v not in result:
+                    result[v] = _numbered(_bits(graph.values[v]))
+                taken = result[v].ravel()[places].reshape(*self._shape(node.outputs[0]), -1)
+                columns += list(np.moveaxis(taken, -1, 0))
+            known = columns and len(node.outputs) == 1
+            for v in node.outputs:
+                result[v] = _numbered(*columns) if known else self._every(v)
+        return result
+
+    def cut(self, z: Any) -> Summands:
+        """Return the summands of the first elements, of which z is a vector, and of none."""
+        summands, size = self._summands, len(self.of)
+        stays = self._stay(summands.rows)
+        part_of = np.repeat(np.arange(len(summands.sizes)), summands.sizes)
+        starts = np.cumsum([0, *summands.sizes])
+        asked, kept, number = list[tuple[Any, Integers]](), [], 0
+        for i, part in enumerate(summands.parts):
+            own = summands.kept[stays & (part_of[summands.kept] == i)] - starts[i]
+            asked.append((part, self._block(part, own)))
+            kept.append(number + np.searchsorted(asked[-1][1].ravel(), own))
+            number += asked[-1][1].size
+        parts = self._written(asked, z)
+        rows = summands.rows[stays][:, [*self.first, *range(size, summands.rows.shape[1])]]
+        return replace(
+            summands,
+            parts=parts,
+            sizes=[at.size for _, at in asked],
+            run=compiled([z, *self._graph.points[1:]], parts),
+            rows=rows,
+            kept=np.concatenate(kept),
+            weights=summands.weights[stays],
+        )
+
+    def _stay(self, rows: Any) -> NDArray[np.bool_]:
+        """Return which sets of elements have a first one, or none."""
+        own = rows[:, : len(self.of)]
+        return np.asarray((own[:, self.first].sum(1) > 0) | (own.sum(1) == 0))
+
+    def _block(self, v: Any, places: Integers) -> Integers:
+        """Return the places of the least block of entries that has some."""
+        shape = self._shape(v) or (1,)
+        axes = np.ix_(*map(np.unique, np.unravel_index(places, shape)))
+        return np.asarray(np.ravel_multi_index(axes, shape))
+
+    def _inputs(self, node: Any, at: Integers) -> list[tuple[Any, Integers]]:
+        """Return what some entries of a node's result are written of, with what is checked."""
+        conditions = node.inputs[1:] if isinstance(node.op, CheckAndRaise) else []
+        checked = self._graph.parts([(condition, True) for condition in conditions])
+        stay = [(v, np.flatnonzero(self._stay(self._rows(v)))) for v in checked]
+        return [*self._sources(node, at), *((v, self._block(v, x)) for v, x in stay)]
+
+    def _written(self, asked: Sequence[tuple[Any, Integers]], z: Any) -> list[Any]:
+        """Return some entries of variables, in terms of the first elements z."""
+        graph = self._graph
+        nodes, moving = moving_nodes(graph.points[:1], [v for v, _ in asked])
+        wanted: dict[Any, dict[Any, Integers]] = {}
+        inputs: dict[Any, list[tuple[Any, Any]]] = {}
+        made: dict[Any, Any] = {}
+
+        def want(v: Any, at: Integers) -> Any:
+            at = _short(at)
+            key = at.shape, at.tobytes()
+            wanted.setdefault(v, {})[key] = at
+            return v, key
+
+        keys = [want(*pair) for pair in asked]
+        for node in nodes[::-1]:
+            for out in node.outputs:
+                for key, at in wanted.get(out, {}).items():
+                    inputs[out, key] = [want(*pair) for pair in self._inputs(node, at)]
+        for v, each in wanted.items():
+            for key, at in each.items():
+                if v is graph.points[0]:
+                    made[v, key] = _taken(z, self.of[at], len(self.first))
+                elif v not in graph.moving:
+                    made[v, key] = pt.constant(np.ravel(graph.values[v])[at])
+                elif v not in moving or not inputs[v, key]:
+                    made[v, key] = _taken(v, at, np.size(graph.values[v]))
+        for node in nodes:
+            for out in node.outputs:
+                for key, at in wanted.get(out, {}).items():
+                    if pairs := inputs[out, key]:
+                        given = [made[pair] for pair in pairs]
+                        if isinstance(node.op, CAReduce):
+                            given = [_full(given[0], self._sources(node, at)[0][1].shape)]
+                        made[out, key] = _again(node.op, at, given)
+        results = [_full(made[key], at.shape) for key, (_, at) in zip(keys, asked, strict=True)]
+        old = graph.points[0]
+        return list(clone_replace(results, {old: z[self.of]}, rebuild_strict=False))
+
+
+def _again(op: Any, at: Integers, inputs: Sequence[Any]) -> Any:
+    """Return what an operation makes of its inputs, which are entries at some places."""
+    first, *others = inputs
+    if isinstance(op, _MOVES):
+        return first
+    if isinstance(op, CheckAndRaise):
+        return op(first, *map(pt.all, others))
+    if isinstance(op, CAReduce):
+        return op.clone(axis=tuple(range(at.ndim, first.type.ndim)))(first)
+    return op(*inputs)
+
+
+def _short(at: Integers) -> Integers:
+    """Return places of which those that are the same along an axis are there once."""
+    for axis in range(at.ndim if at.size else 0):
+        one = at.take([0], axis)
+        at = one if (at == one).all() else at
+    return at
+
+
+def _taken(v: Any, at: Integers, size: int) -> Any:
+    """Return entries of a variable that has so many."""
+    flat = v if v.type.ndim == 1 else v.flatten()
+    every = np.array_equal(at.ravel(), np.arange(size))
+    return flat.reshape(at.shape) if every else flat[at]
+
+
+def _full(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array whose entries are repeated to a shape."""
+    return x if x.type.shape == shape else pt.second(np.zeros(shape, x.type.dtype), x)
+
+
+def _bits(x: Any) -> Integers:
+    """Return whole numbers that are the same for the same numbers, digit by digit."""
+    x = np.ascontiguousarray(x).reshape(np.shape(x))
+    return np.asarray(x.view(f"u{x.itemsize}"))
+
+
+def _numbered(*columns: Any) -> Integers:
+    """Return numbers of the rows, counted from zero, that are the same for the same rows."""
+    result = np.zeros(np.shape(columns[0]), dtype=int)
+    for x in columns:
+        _, number = np.unique(x, return_inverse=True)
+        number = number.reshape(result.shape) + result * (1 + number.max(initial=0))
+        result = np.unique(number, return_inverse=True)[1].reshape(result.shape)
+    return result
