@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pytensor import tensor
 from pytensor.graph.replace import clone_replace
 from pytensor.raise_op import CheckAndRaise
-from pytensor.tensor.basic import Alloc
+from pytensor.tensor.basic import Alloc, Join
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape, SpecifyShape
 from pytensor.tensor.subtensor import Subtensor
@@ -106,7 +106,7 @@ class AlikeElements:
         if isinstance(node.op, Elemwise) or type(node.op).__name__ in BY_ELEMENT:
             wide = [(v, np.broadcast_to(self._every(v), self._shape(out))) for v in node.inputs]
             return [(v, places.ravel()[at]) for v, places in wide]
-        if isinstance(node.op, CAReduce):
+        if _reduces(node.op):
             v, every = node.inputs[0], self._every(node.inputs[0])
             axes = range(every.ndim) if node.op.axis is None else node.op.axis
             last = np.moveaxis(every, list(axes), range(-len(axes), 0))
@@ -119,12 +119,14 @@ class AlikeElements:
         graph = self._graph
         result = {p: self._every(p) for p in graph.points} | {graph.points[0]: kinds}
         for node in graph.nodes:
+            for v in {*node.inputs} & {*graph.values} - {*result}:
+                result[v] = _numbered(_bits(graph.values[v]))
             columns = []
             for v, places in self._sources(node, self._every(node.outputs[0])):
-                if v not in result:
-                    result[v] = _numbered(_bits(graph.values[v]))
                 taken = result[v].ravel()[places].reshape(*self._shape(node.outputs[0]), -1)
                 columns += list(np.moveaxis(taken, -1, 0))
+            if _joins(node.op):
+                columns = [_joined([result[v] for v in node.inputs], node.op.axis)]
             known = columns and len(node.outputs) == 1
             for v in node.outputs:
                 result[v] = _numbered(*columns) if known else self._every(v)
@@ -167,10 +169,34 @@ class AlikeElements:
 
     def _inputs(self, node: Any, at: Integers) -> list[tuple[Any, Integers]]:
         """Return what some entries of a node's result are written of, with what is checked."""
+        if _joins(node.op):
+            each, before, result = list(map(self._every, node.inputs)), 0, []
+            chosen = np.unique(_joined(each, node.op.axis).ravel()[at])
+            for v, every in zip(node.inputs, each, strict=True):
+                own = chosen[(chosen >= before) & (chosen < before + every.size)] - before
+                before += every.size
+                result += [(v, own)] if own.size else []
+            return result
         conditions = node.inputs[1:] if isinstance(node.op, CheckAndRaise) else []
         checked = self._graph.parts([(condition, True) for condition in conditions])
         stay = [(v, np.flatnonzero(self._stay(self._rows(v)))) for v in checked]
         return [*self._sources(node, at), *((v, self._block(v, x)) for v, x in stay)]
+
+    def _made(self, node: Any, at: Integers, inputs: Sequence[Any]) -> Any:
+        """Return entries of a node's result, from what they are written of."""
+        op, (first, *others) = node.op, inputs
+        full = [_full(x, p.shape) for x, (_, p) in zip(inputs, self._inputs(node, at), strict=True)]
+        if node in self._places:
+            return first
+        if isinstance(op, CheckAndRaise):
+            return op(first, *map(pt.all, others))
+        if _reduces(op):
+            axes = tuple(range(at.ndim, full[0].type.ndim))
+            return (op.clone(axis=axes) if isinstance(op, CAReduce) else type(op)(axis=axes))(full[0])
+        if _joins(op):
+            places = _joined(list(map(self._every, node.inputs)), op.axis).ravel()[at]
+            return pt.concatenate(full)[np.searchsorted(np.unique(places), places)]
+        return op(*inputs)
 
     def _written(self, asked: Sequence[tuple[Any, Integers]], z: Any) -> list[Any]:
         """Return some entries of variables, in terms of the first elements z."""
@@ -203,25 +229,24 @@ class AlikeElements:
             for out in node.outputs:
                 for key, at in wanted.get(out, {}).items():
                     if pairs := inputs[out, key]:
-                        given = [made[pair] for pair in pairs]
-                        if isinstance(node.op, CAReduce):
-                            given = [_full(given[0], self._sources(node, at)[0][1].shape)]
-                        made[out, key] = _again(node.op, at, given)
+                        made[out, key] = self._made(node, at, [made[pair] for pair in pairs])
         results = [_full(made[key], at.shape) for key, (_, at) in zip(keys, asked, strict=True)]
         old = graph.points[0]
         return list(clone_replace(results, {old: z[self.of]}, rebuild_strict=False))
 
 
-def _again(op: Any, at: Integers, inputs: Sequence[Any]) -> Any:
-    """Return what an operation makes of its inputs, which are entries at some places."""
-    first, *others = inputs
-    if isinstance(op, _MOVES):
-        return first
-    if isinstance(op, CheckAndRaise):
-        return op(first, *map(pt.all, others))
-    if isinstance(op, CAReduce):
-        return op.clone(axis=tuple(range(at.ndim, first.type.ndim)))(first)
-    return op(*inputs)
+def _joins(op: Any) -> bool:
+    return isinstance(op, Join) and hasattr(op, "axis")  # which was an input of older ones
+
+
+def _joined(numbers: Sequence[Integers], axis: int) -> Integers:
+    """Join arrays of numbers, which go on from one to the next."""
+    starts = np.cumsum([0, *(1 + x.max(initial=-1) for x in numbers)])
+    return np.concatenate([start + x for start, x in zip(starts, numbers, strict=False)], axis)
+
+
+def _reduces(op: Any) -> bool:
+    return isinstance(op, CAReduce) or type(op).__name__ == "LogSumExp"
 
 
 def _short(at: Integers) -> Integers:
