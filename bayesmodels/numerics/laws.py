@@ -671,6 +671,60 @@ class MixtureLaw(Law):
         return low, high, (low + high) / 2
 
 
+class RepeatedLaw(Law):
+    """Laws of an array whose elements have laws of fewer: each that of number `which`."""
+
+    def __init__(self, law: Any, which: NDArray[np.intp]) -> None:
+        self.law, self.which = law, which
+
+    def entry(self, at: tuple[int, ...]) -> Any:
+        """Return the law of one element."""
+        return self.law.entry((int(self.which[at]),))
+
+    def mean(self) -> Array:
+        """Return the mean."""
+        return np.asarray(self.law.mean()[self.which])
+
+    def std(self) -> Array:
+        """Return the standard deviation."""
+        return np.asarray(self.law.std()[self.which])
+
+    def stats(self, moments: str) -> Array:
+        """Return one of SciPy's moments."""
+        return np.asarray(self.law.stats(moments)[self.which])
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Return the probability of at most x, elementwise over its last axes."""
+        return self._each("cdf", x)
+
+    def sf(self, x: ArrayLike) -> Array:
+        """Return the probability of more than x."""
+        return self._each("sf", x)
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density."""
+        return self._each("logpdf", x)
+
+    def ppf(self, q: ArrayLike) -> Array:
+        """Return the quantile with probability q below it."""
+        return self._each("ppf", q)
+
+    def isf(self, q: ArrayLike) -> Array:
+        """Return the quantile with probability q above it."""
+        return self._each("isf", q)
+
+    def _each(self, verb: str, x: ArrayLike) -> Array:
+        """Ask each law for what its elements are asked for, at no number twice."""
+        x = np.asarray(x, dtype=float)
+        x = np.broadcast_to(x, np.broadcast_shapes(x.shape, self.which.shape))
+        result = np.empty(x.shape)
+        for k in np.unique(self.which):
+            own = (..., self.which == k)
+            values, back = np.unique(x[own], return_inverse=True)
+            result[own] = getattr(self.law.entry((int(k),)), verb)(values)[back]
+        return result
+
+
 @runtime_checkable
 class Elementwise(Protocol):
     """A law of an array that knows the law of each element."""

@@ -31,6 +31,7 @@ from bayesmodels.posteriors.operations import TAKES
 pt: Any = tensor  # its functions have no types
 Integers = NDArray[np.intp]
 
+_WASTE = 1.5  # of entries that are evaluated for nothing: arrays broadcast in blocks
 _MOVES = (DimShuffle, Reshape, SpecifyShape, Alloc, Subtensor, *TAKES)
 
 
@@ -141,9 +142,11 @@ class AlikeElements:
         asked, kept, number = list[tuple[Any, Integers]](), [], 0
         for i, part in enumerate(summands.parts):
             own = summands.kept[stays & (part_of[summands.kept] == i)] - starts[i]
-            asked.append((part, self._block(part, own)))
-            kept.append(number + np.searchsorted(asked[-1][1].ravel(), own))
-            number += asked[-1][1].size
+            block = self._block(part, own)
+            at = block if block.size < _WASTE * own.size else own
+            asked.append((part, at))
+            kept.append(number + np.searchsorted(at.ravel(), own))
+            number += at.size
         parts = self._written(asked, z)
         rows = summands.rows[stays][:, [*self.first, *range(size, summands.rows.shape[1])]]
         return replace(

@@ -46,7 +46,7 @@ _QUARTER, _NORMAL = 0.25, 1.349  # distance of a normal law's quartiles
 _COARSE, _SHARPEST = 0.8, 0.02  # steps
 _REACH = (1.5, 6.0)  # of t, to begin with
 _WIDER, _FURTHEST = 1.5, 45.0
-_TIMES = 3  # that a summand takes several operations
+_TIMES = 2  # that a summand takes several operations
 _GAP = 1e-6  # between log densities on nodes that reach further
 _FINER = 2  # nodes for draws
 _HEARD = 1e-13  # of the mass, where it is not negligible
@@ -74,6 +74,7 @@ class ContinuousMarginal:
         self.levels: dict[str, tuple[Hashable, ...]] = {}
         self._of = of = ElementSummands(conditionals, names, rng)
         self.remaining, self.probes, self.size, self.law = of.remaining, of.probes, of.size, of.law
+        self.which = of.which
         alone, self._times = np.flatnonzero(of.rows.sum(1)), of.times
         if (of.rows.sum(1) > 1).any():
             raise NotConjugate(f"elements of {of.names} meet each other.")
@@ -210,8 +211,7 @@ class ContinuousMarginal:
         for some, values in self._batches(rest, np.arange(rows), number):
             mass[some] = self._logs(values, fit.nodes.of(some), number)
         normalised(mass)
-        each = self._of.alike.of
-        return self._of.laws(fit.nodes.of((slice(None), each)), mass[:, each])
+        return self._of.laws(fit.nodes, mass)
 
     def draw(self, rest: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Array]:
         """Return one draw of the elements for each row of the rest."""

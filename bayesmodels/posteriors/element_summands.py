@@ -93,16 +93,16 @@ class Prior(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Elements of a part of the graph with weights, and what each is added to.
+    """Elements of a part of the graph with weights; and numbers they are added to, from where on.
 
-    Where that is `distinct`, no two are added to the same; `whole` are all elements, in order.
+    `whole` are all elements, in order.
     """
 
     chosen: NDArray[np.intp]
-    to: NDArray[np.intp]
     weights: Array
+    to: NDArray[np.intp]
+    first: NDArray[np.intp]
     ndim: int
-    distinct: bool
     whole: bool
 
 
@@ -118,8 +118,8 @@ class ElementSummands:
     """Summands of a log density that elements of some variables are in.
 
     Elements are in coordinates of their own, whose `maps` lead to them. Those that are `alike` are
-    evaluated once: `rows` has the first of each class that is in a summand, in a sparse matrix, and
-    `times` how many there are. `here` is a possible value of what remains, in one row.
+    evaluated once: `rows` has the first of each class that is in a summand, in a sparse matrix,
+    `times` how many there are, and `which` class elements have, by variable. `here` is a possible value of what remains, in one row.
     """
 
     def __init__(
@@ -162,6 +162,11 @@ class ElementSummands:
             self._inner = pt.vector("elements", dtype="float64", shape=(number,))
             self._sum = self.alike.cut(self._inner)
         self.times = np.bincount(self.alike.of)
+        self.which = {
+            name: of - of.min()
+            for name, of in self._split(self.alike.of).items()
+            if of.size > len(np.unique(of))
+        }
         self.rows: Any = csr_array(self._sum.rows[:, :number])
         self._parts_of = np.repeat(np.arange(len(self._sum.parts)), self._sum.sizes)
         self._runs = dict[tuple[int, ...], OneAThread]()
@@ -186,15 +191,11 @@ class ElementSummands:
     def _flat(self, each: Sequence[Any]) -> Array:
         return np.concatenate([np.ravel(x) for x in each]).astype(float)
 
-    def split(self, x: Array, after: int = 0) -> dict[str, Array]:
-        """Return values by variable from an axis of elements, `after` which there are others."""
-        axis = x.ndim - 1 - after
-        parts = np.split(x, np.cumsum(self._sizes)[:-1], axis)
-        pairs = zip(self.maps, parts, strict=True)
-        return {
-            n: part.reshape(*x.shape[:axis], *self.probes[n].shape[1:], *x.shape[axis + 1 :])
-            for n, part in pairs
-        }
+    def _split(self, x: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Return values by variable from a last axis of elements."""
+        parts = np.split(x, np.cumsum(self._sizes)[:-1], -1)
+        pairs = zip(self.probes.items(), parts, strict=True)
+        return {n: part.reshape((*x.shape[:-1], *probe.shape[1:])) for (n, probe), part in pairs}
 
     def sums(self, summands: NDArray[np.intp], to: NDArray[np.intp], size: int) -> Sums:
         """Return how some summands are evaluated and added up: each `to` one of so many numbers."""
@@ -202,14 +203,15 @@ class ElementSummands:
         needed = tuple(map(int, np.unique(self._parts_of[places])))
         if needed and needed not in self._runs:
             self._runs[needed] = self._compiled([self._sum.parts[i] for i in needed])
-        parts, every = [], np.arange(size)
+        parts = []
         for i in needed:
             own = np.flatnonzero(self._parts_of[places] == i)
+            own = own[np.argsort(to[own], kind="stable")]
             chosen = places[own] - np.searchsorted(self._parts_of, i)
-            part = self._sum.parts[i].type.ndim, len(np.unique(to[own])) == len(own)
-            all_of = np.count_nonzero(self._parts_of == i) == size
-            whole = all_of and np.array_equal(chosen, every) and np.array_equal(to[own], every)
-            parts.append(_Part(chosen, to[own], self._sum.weights[summands[own]], *part, whole))
+            whole = np.array_equal(chosen, np.arange(self._sum.sizes[i]))
+            targets = np.unique(to[own], return_index=True)
+            weights, ndim = self._sum.weights[summands[own]], self._sum.parts[i].type.ndim
+            parts.append(_Part(chosen, weights, *targets, ndim, whole))
         return Sums(self._runs.get(needed), parts, size)
 
     def added(self, rest: Mapping[str, Any], z: Array, sums: Sums) -> Array:
@@ -221,13 +223,12 @@ class ElementSummands:
         for x, part in zip(each, sums.parts, strict=True):
             core = x.shape[x.ndim - part.ndim :]
             flat = np.broadcast_to(x, (*z.shape[:2], *core)).reshape(*z.shape[:2], math.prod(core))
-            at: Any = (slice(None), slice(None), part.to)
-            if part.whole:
-                result += flat if (part.weights == 1).all() else flat * part.weights
-            elif part.distinct:
-                result[at] += flat[:, :, part.chosen] * part.weights
-            else:
-                np.add.at(result, at, flat[:, :, part.chosen] * part.weights)
+            flat = flat if part.whole else flat[:, :, part.chosen]
+            flat = flat if (part.weights == 1).all() else flat * part.weights
+            if len(part.first) < len(part.chosen):
+                flat = np.add.reduceat(flat, part.first, axis=2)
+            at: Any = slice(None) if len(part.to) == sums.size else part.to
+            result[:, :, at] += flat
         return result
 
     def _compiled(self, parts: list[Any]) -> OneAThread:
@@ -262,12 +263,17 @@ class ElementSummands:
         return NodeLaw(Nodes(**nodes), mass, self.maps[name])
 
     def laws(self, nodes: Nodes, mass: Array) -> dict[str, dict[str, Array]]:
-        """Return what laws are made of, by variable, from nodes (n, elements) and their mass."""
-        by_name = {key: self.split(x) for key, x in vars(nodes).items()}
-        return {
-            name: {**{key: x[name] for key, x in by_name.items()}, "mass": p}
-            for name, p in self.split(mass, 1).items()
-        }
+        """Return what laws are made of, by variable, from nodes (n, elements that differ) and mass.
+
+        Of a variable with elements that are alike they are in a row, and `which` says whose.
+        """
+        result, parts = {}, {**vars(nodes), "mass": mass}
+        for name, of in self._split(self.alike.of).items():
+            own, shape = slice(of.min(), of.max() + 1), (-1,) if name in self.which else of.shape
+            result[name] = {
+                key: x[:, own].reshape(len(x), *shape, *x.shape[2:]) for key, x in parts.items()
+            }
+        return result
 
     def settled(self, total: Array) -> None:
         """Refuse rows of which the log integral is not known."""
@@ -281,7 +287,7 @@ class ElementSummands:
 
     def natural(self, z: Array) -> dict[str, Array]:
         """Return the variables' values at coordinates (n, elements)."""
-        return {name: self.maps[name].there(x) for name, x in self.split(z).items()}
+        return {name: self.maps[name].there(x) for name, x in self._split(z).items()}
 
 
 def scalar_map(model: Any, name: str) -> Map:
