@@ -10,7 +10,6 @@ operation makes that is not known here are all different.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -135,28 +134,32 @@ class AlikeElements:
 
     def cut(self, z: Any) -> Summands:
         """Return the summands of the first elements, of which z is a vector, and of none."""
-        summands, size = self._summands, len(self.of)
+        summands, graph = self._summands, self._graph
         stays = self._stay(summands.rows)
-        part_of = np.repeat(np.arange(len(summands.sizes)), summands.sizes)
-        starts = np.cumsum([0, *summands.sizes])
-        asked, kept, number = list[tuple[Any, Integers]](), [], 0
+        part_of = np.repeat(np.arange(len(summands.sizes)), summands.sizes)[summands.kept]
+        self._varying = moving_nodes(graph.points[:1], summands.parts)[1]
+        self._written = dict[Any, Any]()
+        self._z, parts, sizes, kept = z, list[Any](), list[int](), list[Integers]()
         for i, part in enumerate(summands.parts):
-            own = summands.kept[stays & (part_of[summands.kept] == i)] - starts[i]
-            block = self._block(part, own)
+            own = summands.kept[stays & (part_of == i)] - sum(summands.sizes[:i])
+            shape = self._shape(part) or (1,)
+            axes = np.ix_(*map(np.unique, np.unravel_index(own, shape)))
+            block: Integers = np.asarray(np.ravel_multi_index(axes, shape))
             at = block if block.size < _WASTE * own.size else own
-            asked.append((part, at))
-            kept.append(number + np.searchsorted(at.ravel(), own))
-            number += at.size
-        parts = self._written(asked, z)
-        rows = summands.rows[stays][:, [*self.first, *range(size, summands.rows.shape[1])]]
-        return replace(
-            summands,
-            parts=parts,
-            sizes=[at.size for _, at in asked],
-            run=compiled([z, *self._graph.points[1:]], parts),
-            rows=rows,
-            kept=np.concatenate(kept),
-            weights=summands.weights[stays],
+            kept.append(sum(sizes) + np.searchsorted(at.ravel(), own))
+            sizes.append(at.size)
+            parts.append(_full(self._entries(part, at), at.shape))
+        whole = {graph.points[0]: z[self.of]}  # of what is not written again
+        parts = list(clone_replace(parts, whole, rebuild_strict=False))
+        return Summands(
+            summands.total,
+            parts,
+            sizes,
+            compiled([z, *graph.points[1:]], parts),
+            summands.rows[stays][:, self.first],
+            np.concatenate(kept),
+            summands.weights[stays],
+            summands.constant,
         )
 
     def _stay(self, rows: Any) -> NDArray[np.bool_]:
@@ -164,78 +167,49 @@ class AlikeElements:
         own = rows[:, : len(self.of)]
         return np.asarray((own[:, self.first].sum(1) > 0) | (own.sum(1) == 0))
 
-    def _block(self, v: Any, places: Integers) -> Integers:
-        """Return the places of the least block of entries that has some."""
-        shape = self._shape(v) or (1,)
-        axes = np.ix_(*map(np.unique, np.unravel_index(places, shape)))
-        return np.asarray(np.ravel_multi_index(axes, shape))
+    def _entries(self, v: Any, at: Integers) -> Any:
+        """Return entries of a variable in terms of the first elements; they broadcast."""
+        at = _short(at)
+        key = v, at.shape, at.tobytes()
+        if key not in self._written:
+            self._written[key] = self._again(v, at)
+        return self._written[key]
 
-    def _inputs(self, node: Any, at: Integers) -> list[tuple[Any, Integers]]:
-        """Return what some entries of a node's result are written of, with what is checked."""
-        if _joins(node.op):
-            each, before, result = list(map(self._every, node.inputs)), 0, []
-            chosen = np.unique(_joined(each, node.op.axis).ravel()[at])
-            for v, every in zip(node.inputs, each, strict=True):
-                own = chosen[(chosen >= before) & (chosen < before + every.size)] - before
-                before += every.size
-                result += [(v, own)] if own.size else []
-            return result
-        conditions = node.inputs[1:] if isinstance(node.op, CheckAndRaise) else []
-        checked = self._graph.parts([(condition, True) for condition in conditions])
-        stay = [(v, np.flatnonzero(self._stay(self._rows(v)))) for v in checked]
-        return [*self._sources(node, at), *((v, self._block(v, x)) for v, x in stay)]
-
-    def _made(self, node: Any, at: Integers, inputs: Sequence[Any]) -> Any:
-        """Return entries of a node's result, from what they are written of."""
-        op, (first, *others) = node.op, inputs
-        full = [_full(x, p.shape) for x, (_, p) in zip(inputs, self._inputs(node, at), strict=True)]
+    def _again(self, v: Any, at: Integers) -> Any:  # noqa: PLR0911 - a table
+        """Write entries of a variable again."""
+        graph, node = self._graph, v.owner
+        if v is graph.points[0]:
+            return _taken(self._z, self.of[at], len(self.first))
+        if v not in graph.moving:
+            return pt.constant(np.ravel(graph.values[v])[at])
+        if v in self._varying and _joins(node.op):
+            return self._parts_joined(node, at)
+        sources = self._sources(node, at) if v in self._varying else []
+        inputs = [self._entries(*pair) for pair in sources]
+        if not inputs:
+            return _taken(v, at, np.size(graph.values[v]))
         if node in self._places:
-            return first
-        if isinstance(op, CheckAndRaise):
-            return op(first, *map(pt.all, others))
-        if _reduces(op):
-            axes = tuple(range(at.ndim, full[0].type.ndim))
-            return (op.clone(axis=axes) if isinstance(op, CAReduce) else type(op)(axis=axes))(full[0])
-        if _joins(op):
-            places = _joined(list(map(self._every, node.inputs)), op.axis).ravel()[at]
-            return pt.concatenate(full)[np.searchsorted(np.unique(places), places)]
-        return op(*inputs)
+            return inputs[0]
+        if isinstance(node.op, CheckAndRaise):
+            checked = graph.parts([(condition, True) for condition in node.inputs[1:]])
+            stay = [(c, np.flatnonzero(self._stay(self._rows(c)))) for c in checked]
+            return node.op(inputs[0], *(pt.all(self._entries(*pair)) for pair in stay))
+        if _reduces(node.op):
+            whole = _full(inputs[0], sources[0][1].shape)
+            axes: Any = tuple(range(at.ndim, whole.type.ndim))
+            op: Any = node.op.clone if isinstance(node.op, CAReduce) else type(node.op)
+            return op(axis=axes)(whole)
+        return node.op(*inputs)
 
-    def _written(self, asked: Sequence[tuple[Any, Integers]], z: Any) -> list[Any]:
-        """Return some entries of variables, in terms of the first elements z."""
-        graph = self._graph
-        nodes, moving = moving_nodes(graph.points[:1], [v for v, _ in asked])
-        wanted: dict[Any, dict[Any, Integers]] = {}
-        inputs: dict[Any, list[tuple[Any, Any]]] = {}
-        made: dict[Any, Any] = {}
-
-        def want(v: Any, at: Integers) -> Any:
-            at = _short(at)
-            key = at.shape, at.tobytes()
-            wanted.setdefault(v, {})[key] = at
-            return v, key
-
-        keys = [want(*pair) for pair in asked]
-        for node in nodes[::-1]:
-            for out in node.outputs:
-                for key, at in wanted.get(out, {}).items():
-                    inputs[out, key] = [want(*pair) for pair in self._inputs(node, at)]
-        for v, each in wanted.items():
-            for key, at in each.items():
-                if v is graph.points[0]:
-                    made[v, key] = _taken(z, self.of[at], len(self.first))
-                elif v not in graph.moving:
-                    made[v, key] = pt.constant(np.ravel(graph.values[v])[at])
-                elif v not in moving or not inputs[v, key]:
-                    made[v, key] = _taken(v, at, np.size(graph.values[v]))
-        for node in nodes:
-            for out in node.outputs:
-                for key, at in wanted.get(out, {}).items():
-                    if pairs := inputs[out, key]:
-                        made[out, key] = self._made(node, at, [made[pair] for pair in pairs])
-        results = [_full(made[key], at.shape) for key, (_, at) in zip(keys, asked, strict=True)]
-        old = graph.points[0]
-        return list(clone_replace(results, {old: z[self.of]}, rebuild_strict=False))
+    def _parts_joined(self, node: Any, at: Integers) -> Any:
+        """Join entries of each part, and take those at places in what was joined."""
+        numbers = _joined([self._every(v) for v in node.inputs], node.op.axis).ravel()[at]
+        chosen = np.unique(numbers)
+        starts = np.cumsum([0, *(self._every(v).size for v in node.inputs)])
+        own = np.split(chosen, np.searchsorted(chosen, starts[1:-1]))
+        each = zip(node.inputs, own, starts, strict=False)
+        parts = [_full(self._entries(v, x - start), x.shape) for v, x, start in each if x.size]
+        return pt.concatenate(parts)[np.searchsorted(chosen, numbers)]
 
 
 def _joins(op: Any) -> bool:
@@ -274,8 +248,8 @@ def _full(x: Any, shape: tuple[int, ...]) -> Any:
 
 def _bits(x: Any) -> Integers:
     """Return whole numbers that are the same for the same numbers, digit by digit."""
-    x = np.ascontiguousarray(x).reshape(np.shape(x))
-    return np.asarray(x.view(f"u{x.itemsize}"))
+    flat: Any = np.ravel(x)
+    return flat.view(f"u{flat.itemsize}").reshape(np.shape(x))
 
 
 def _numbered(*columns: Any) -> Integers:

@@ -119,7 +119,8 @@ class ElementSummands:
 
     Elements are in coordinates of their own, whose `maps` lead to them. Those that are `alike` are
     evaluated once: `rows` has the first of each class that is in a summand, in a sparse matrix,
-    `times` how many there are, and `which` class elements have, by variable. `here` is a possible value of what remains, in one row.
+    `times` how many there are, and `which` class elements have, by variable. `here` is a possible
+    value of what remains, in one row.
     """
 
     def __init__(
