@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partialmethod
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -693,26 +694,6 @@ class RepeatedLaw(Law):
         """Return one of SciPy's moments."""
         return np.asarray(self.law.stats(moments)[self.which])
 
-    def cdf(self, x: ArrayLike) -> Array:
-        """Return the probability of at most x, elementwise over its last axes."""
-        return self._each("cdf", x)
-
-    def sf(self, x: ArrayLike) -> Array:
-        """Return the probability of more than x."""
-        return self._each("sf", x)
-
-    def logpdf(self, x: ArrayLike) -> Array:
-        """Return the log density."""
-        return self._each("logpdf", x)
-
-    def ppf(self, q: ArrayLike) -> Array:
-        """Return the quantile with probability q below it."""
-        return self._each("ppf", q)
-
-    def isf(self, q: ArrayLike) -> Array:
-        """Return the quantile with probability q above it."""
-        return self._each("isf", q)
-
     def _each(self, verb: str, x: ArrayLike) -> Array:
         """Ask each law for what its elements are asked for, at no number twice."""
         x = np.asarray(x, dtype=float)
@@ -723,6 +704,12 @@ class RepeatedLaw(Law):
             values, back = np.unique(x[own], return_inverse=True)
             result[own] = getattr(self.law.entry((int(k),)), verb)(values)[back]
         return result
+
+    cdf = partialmethod(_each, "cdf")
+    sf = partialmethod(_each, "sf")
+    logpdf = partialmethod(_each, "logpdf")
+    ppf = partialmethod(_each, "ppf")
+    isf = partialmethod(_each, "isf")
 
 
 @runtime_checkable

@@ -43,19 +43,18 @@ class AlikeElements:
 
     def __init__(self, graph: Dependence, summands: Summands, kinds: Integers) -> None:
         self._graph, self._summands = graph, summands
-        self._places = self._moved()
         self.of = self.first = np.arange(len(kinds))
         rows = vstack([summands.rows, *map(self._rows, graph.checked)], format="csr")
         entry, element = rows[:, : len(kinds)].nonzero()
         if len(np.unique(entry)) < len(entry):
             return
-        numbers, each = self._numbers(kinds), [np.zeros(0, dtype=int)]
-        for v in (*summands.parts, *graph.checked):
-            each.append(1 + each[-1].max(initial=-1) + numbers[v].ravel())
-        number, added = np.concatenate(each), sum(summands.sizes)
-        number = np.concatenate([number[summands.kept], number[added:]])
-        weight = np.concatenate([summands.weights, np.ones(len(number) - len(summands.kept))])
-        key = _numbered(number, _bits(weight))[entry]
+        self._places = self._moved()
+        numbers = self._numbers(kinds)
+        every = (*summands.parts, *graph.checked)
+        number = _joined([numbers[v].ravel() for v in every], 0)
+        kept = np.r_[summands.kept, sum(summands.sizes) : len(number)]
+        weight = np.pad(summands.weights, (0, len(kept) - len(summands.kept)))
+        key = _numbered(number[kept], np.unique(weight, return_inverse=True)[1])[entry]
         keys = key[np.lexsort((key, element))]
         own = np.split(keys, np.cumsum(np.bincount(element, minlength=len(kinds)))[:-1])
         classes = dict[Any, int]()
@@ -120,7 +119,7 @@ class AlikeElements:
         result = {p: self._every(p) for p in graph.points} | {graph.points[0]: kinds}
         for node in graph.nodes:
             for v in {*node.inputs} & {*graph.values} - {*result}:
-                result[v] = _numbered(_bits(graph.values[v]))
+                result[v] = _numbered_constants(graph.values[v])
             columns = []
             for v, places in self._sources(node, self._every(node.outputs[0])):
                 taken = result[v].ravel()[places].reshape(*self._shape(node.outputs[0]), -1)
@@ -246,17 +245,17 @@ def _full(x: Any, shape: tuple[int, ...]) -> Any:
     return x if x.type.shape == shape else pt.second(np.zeros(shape, x.type.dtype), x)
 
 
-def _bits(x: Any) -> Integers:
-    """Return whole numbers that are the same for the same numbers, digit by digit."""
+def _numbered_constants(x: Any) -> Integers:
+    """Return numbers, counted from zero, that are the same for the same constants bit by bit."""
     flat: Any = np.ravel(x)
-    return flat.view(f"u{flat.itemsize}").reshape(np.shape(x))
+    which = np.unique(flat.view(f"u{flat.itemsize}"), return_inverse=True)[1]
+    return np.asarray(which.reshape(np.shape(x)))
 
 
-def _numbered(*columns: Any) -> Integers:
-    """Return numbers of the rows, counted from zero, that are the same for the same rows."""
-    result = np.zeros(np.shape(columns[0]), dtype=int)
-    for x in columns:
-        _, number = np.unique(x, return_inverse=True)
-        number = number.reshape(result.shape) + result * (1 + number.max(initial=0))
-        result = np.unique(number, return_inverse=True)[1].reshape(result.shape)
-    return result
+def _numbered(first: Integers, *others: Integers) -> Integers:
+    """Return numbers, counted from zero, that are the same for the same rows of such numbers."""
+    result: Any = first
+    for x in others:
+        pair = result * (1 + x.max(initial=0)) + x
+        result = np.unique(pair, return_inverse=True)[1].reshape(x.shape)
+    return np.asarray(result)

@@ -218,8 +218,9 @@ class ContinuousMarginal:
         rows = _number(rest)
         fit, z = self.fitted(rest, rows), np.empty((rows, self.size))
         self._of.settled(fit.total)
-        number, each = _FINER * int(fit.number.max()), self._of.alike.of
-        for some, values in self._batches(rest, np.arange(rows), number):
+        number, each = _FINER * int(fit.number.max()), self._of.of
+        numbers = number * -(-self.size // self._each)
+        for some, values in self._batches(rest, np.arange(rows), numbers):
             nodes = fit.nodes.of(some)
             logs = self._logs(values, nodes, number)[:, each]
             nodes = nodes.of((slice(None), each))

@@ -117,10 +117,10 @@ class Sums(NamedTuple):
 class ElementSummands:
     """Summands of a log density that elements of some variables are in.
 
-    Elements are in coordinates of their own, whose `maps` lead to them. Those that are `alike` are
-    evaluated once: `rows` has the first of each class that is in a summand, in a sparse matrix,
-    `times` how many there are, and `which` class elements have, by variable. `here` is a possible
-    value of what remains, in one row.
+    Elements are in coordinates of their own, whose `maps` lead to them. Those that are alike are
+    evaluated once: each is `of` a class, `rows` has the first of each class that is in a summand,
+    in a sparse matrix, `times` how many there are; `which` is its place among the classes of a
+    variable. `here` is a possible value of what remains, in one row.
     """
 
     def __init__(
@@ -157,24 +157,21 @@ class ElementSummands:
         self.here = {p.name: x[None] for p, x in zip(self.remaining, rest, strict=True)}
         graph = Dependence([every, *self.remaining], terms, [self._flat(self._at), *rest])
         self._sum = graph.summands()
-        self.alike = AlikeElements(graph, self._sum, kinds)
-        self._inner, number = every, len(self.alike.first)
+        alike = AlikeElements(graph, self._sum, kinds)
+        self._inner, number = every, len(alike.first)
         if number < self.size:
             self._inner = pt.vector("elements", dtype="float64", shape=(number,))
-            self._sum = self.alike.cut(self._inner)
-        self.times = np.bincount(self.alike.of)
-        self.which = {
-            name: of - of.min()
-            for name, of in self._split(self.alike.of).items()
-            if of.size > len(np.unique(of))
-        }
+            self._sum = alike.cut(self._inner)
+        self.of, self._first, self.times = alike.of, alike.first, np.bincount(alike.of)
+        each = self._split(alike.of).items()
+        self.which = {n: of - of.min() for n, of in each if of.size > len(np.unique(of))}
         self.rows: Any = csr_array(self._sum.rows[:, :number])
         self._parts_of = np.repeat(np.arange(len(self._sum.parts)), self._sum.sizes)
         self._runs = dict[tuple[int, ...], OneAThread]()
 
     def prior(self, conditionals: Conditionals, rng: np.random.Generator) -> Prior:
         """Return middles and spreads of draws from the prior, units where there are none."""
-        start, first = self._flat(self._at), self.alike.first
+        start, first = self._flat(self._at), self._first
         draws = drawn([conditionals.model[n] for n in self.maps], _DRAWN, rng)
         if not draws:
             start = start[first]
@@ -269,7 +266,7 @@ class ElementSummands:
         Of a variable with elements that are alike they are in a row, and `which` says whose.
         """
         result, parts = {}, {**vars(nodes), "mass": mass}
-        for name, of in self._split(self.alike.of).items():
+        for name, of in self._split(self.of).items():
             own, shape = slice(of.min(), of.max() + 1), (-1,) if name in self.which else of.shape
             result[name] = {
                 key: x[:, own].reshape(len(x), *shape, *x.shape[2:]) for key, x in parts.items()
