@@ -245,7 +245,7 @@ class Elimination:
             laws = []
             for group in groups:
                 law = _joint(state, group, q, batch)
-                total = law.max(2) if largest else _normalised(law)
+                total = law.max(2) if largest else normalised(law)
                 laws.append(law)
                 width = group.scope.shape[1]
                 if width > 1:
@@ -333,7 +333,7 @@ def _joint(state: Tables, group: _Group, q: int, batch: int) -> Array:
     return law
 
 
-def _normalised(law: Array) -> Array:
+def normalised(law: Array) -> Array:
     """Turn logs into probabilities along their third axis, in place; return logs of the sums."""
     top = law.max(2, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)

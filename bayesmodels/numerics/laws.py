@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partialmethod
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -669,6 +670,46 @@ class MixtureLaw(Law):
             ends = np.asarray(getattr(self.law, "ppf" if lower else "isf")(q))
         low, high = ends.min(0), ends.max(0)
         return low, high, (low + high) / 2
+
+
+class RepeatedLaw(Law):
+    """Laws of an array whose elements have laws of fewer: each that of number `which`."""
+
+    def __init__(self, law: Any, which: NDArray[np.intp]) -> None:
+        self.law, self.which = law, which
+
+    def entry(self, at: tuple[int, ...]) -> Any:
+        """Return the law of one element."""
+        return self.law.entry((int(self.which[at]),))
+
+    def mean(self) -> Array:
+        """Return the mean."""
+        return np.asarray(self.law.mean()[self.which])
+
+    def std(self) -> Array:
+        """Return the standard deviation."""
+        return np.asarray(self.law.std()[self.which])
+
+    def stats(self, moments: str) -> Array:
+        """Return one of SciPy's moments."""
+        return np.asarray(self.law.stats(moments)[self.which])
+
+    def _each(self, verb: str, x: ArrayLike) -> Array:
+        """Ask each law for what its elements are asked for, at no number twice."""
+        x = np.asarray(x, dtype=float)
+        x = np.broadcast_to(x, np.broadcast_shapes(x.shape, self.which.shape))
+        result = np.empty(x.shape)
+        for k in np.unique(self.which):
+            own = (..., self.which == k)
+            values, back = np.unique(x[own], return_inverse=True)
+            result[own] = getattr(self.law.entry((int(k),)), verb)(values)[back]
+        return result
+
+    cdf = partialmethod(_each, "cdf")
+    sf = partialmethod(_each, "sf")
+    logpdf = partialmethod(_each, "logpdf")
+    ppf = partialmethod(_each, "ppf")
+    isf = partialmethod(_each, "isf")
 
 
 @runtime_checkable

@@ -79,7 +79,9 @@ class NodeLaw:
         x = np.where(self.mass > 0, x, 0.0)
         mean = (self.mass * x).sum(-1)
         gap = np.where(self.mass > 0, x - mean[..., None], 0.0)
-        return mean, *((self.mass * gap**k).sum(-1) for k in (2, 3, 4))
+        square = gap * gap
+        powers = (square, square * gap, square * square)
+        return mean, *((self.mass * power).sum(-1) for power in powers)
 
     def mean(self) -> Array:
         """Return the means."""

@@ -23,11 +23,10 @@ from pytensor import tensor
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.elimination import Elimination
+from bayesmodels.numerics.elimination import normalised
 from bayesmodels.numerics.node_law import Nodes, cell_draws
 from bayesmodels.posteriors.conditional import Conditionals
-from bayesmodels.posteriors.element_summands import ElementSummands, Sums
-from bayesmodels.posteriors.eliminate import FiniteTables
+from bayesmodels.posteriors.element_summands import ElementSummands
 from bayesmodels.posteriors.marginalize import Conjugate
 from bayesmodels.posteriors.support.kind import Support
 
@@ -47,7 +46,7 @@ _QUARTER, _NORMAL = 0.25, 1.349  # distance of a normal law's quartiles
 _COARSE, _SHARPEST = 0.8, 0.02  # steps
 _REACH = (1.5, 6.0)  # of t, to begin with
 _WIDER, _FURTHEST = 1.5, 45.0
-_TIMES = 3  # that a summand takes several operations
+_TIMES = 2  # that a summand takes several operations
 _GAP = 1e-6  # between log densities on nodes that reach further
 _FINER = 2  # nodes for draws
 _HEARD = 1e-13  # of the mass, where it is not negligible
@@ -75,8 +74,12 @@ class ContinuousMarginal:
         self.levels: dict[str, tuple[Hashable, ...]] = {}
         self._of = of = ElementSummands(conditionals, names, rng)
         self.remaining, self.probes, self.size, self.law = of.remaining, of.probes, of.size, of.law
-        self._forms = dict[int, FiniteTables]()
-        self._kinds = dict[int, list[tuple[Sums, NDArray[np.intp]]]]()
+        self.which = of.which
+        alone, self._times = np.flatnonzero(of.rows.sum(1)), of.times
+        if (of.rows.sum(1) > 1).any():
+            raise NotConjugate(f"elements of {of.names} meet each other.")
+        self._each = len(alone)  # numbers, of one look
+        self._one = of.sums(alone, of.rows[alone].indices, len(self._times))
         prior = of.prior(conditionals, rng)
         self._ends = prior.ends
         nodes, found = self._placed(of.here, 1, prior.middle, prior.scale)
@@ -85,34 +88,16 @@ class ContinuousMarginal:
         self.reference = nodes.centre, nodes.scale
         self.number = int(self.fitted(of.here, 1).number[0])
 
-    def _form(self, number: int) -> FiniteTables:
-        if number not in self._forms:
-            form = FiniteTables(self._of.rows, np.full(self.size, number), self._of.names)
-            self._kinds[number] = [
-                (self._of.sums(s, np.arange(len(s)), len(s)), at) for s, at in form.kinds()
-            ]
-            self._forms[number] = form  # at last: other threads look whether it is there
-        return self._forms[number]
-
-    def _tables(self, rest: Mapping[str, Any], nodes: Nodes, number: int) -> dict[int, Array]:
-        """Return tables of the density at nodes, times what a node stands for."""
-        form = self._form(number)
+    def _logs(self, rest: Mapping[str, Any], nodes: Nodes, number: int) -> Array:
+        """Return log densities at nodes, times what a node stands for."""
         t, step = nodes.places(number)
-        x, elements = nodes.at(t), np.arange(self.size)
-        values = [
-            self._of.added(rest, x[:, elements, levels], sums)
-            for sums, levels in self._kinds[number]
-        ]
-        tables = dict(form.of_kinds(values))
-        tables[1] = tables[1] + nodes.log_weights(t) + np.log(step)[..., None]
+        x = np.ascontiguousarray(np.moveaxis(nodes.at(t), 2, 1))
+        added = np.moveaxis(self._of.added(rest, x, self._one), 1, 2)
+        logs = nodes.log_weights(t) + np.log(step)[..., None]
+        logs += added
         # Far out numbers overflow; what is next to that must be negligible.
-        tables[1][np.isnan(tables[1])] = -np.inf
-        return tables
-
-    def _each(self, number: int) -> int:
-        """Return how many numbers so many nodes of one row take."""
-        self._form(number)
-        return sum(levels.shape[0] * s.size for s, levels in self._kinds[number])
+        logs[np.isnan(logs)] = -np.inf
+        return logs
 
     @property
     def how(self) -> str:
@@ -122,13 +107,13 @@ class ContinuousMarginal:
     @property
     def cost(self) -> int:
         """About how many numbers one row takes."""
-        return _TIMES * (self._each(_PLACES) + self._each(self.number))
+        return _TIMES * self._each * (_PLACES + self.number)
 
     def _batches(
         self, rest: Mapping[str, Any], rows: Any, number: int
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield rows, and their values, that are looked at together."""
-        most = max(1, _NUMBERS // (self._each(number) + 1))
+        """Yield rows, and their values, that are looked at together, on so many nodes."""
+        most = max(1, _NUMBERS // (self._each * number + 1))
         for at in range(0, len(rows), most):
             some = rows[at : at + most]
             yield some, {p.name: np.asarray(rest[p.name])[some] for p in self.remaining}
@@ -137,20 +122,18 @@ class ContinuousMarginal:
         self, rest: Mapping[str, Any], number: int, centre: Array, scale: Array
     ) -> tuple[Nodes, NDArray[np.bool_]]:
         """Return nodes where the mass of each element is, and for which rows it was found."""
-        shape = (number, self.size)
+        shape = (number, len(self._times))
         centre, scale = (np.array(np.broadcast_to(x, shape)) for x in (centre, scale))
         low, high = np.zeros(shape), np.zeros(shape)
         found, rows = np.zeros(number, dtype=bool), np.arange(number)
         for _ in range(_PLACINGS):
             left = []
             for some, values in self._batches(rest, rows, _PLACES):
-                wide = np.full((len(some), self.size), _WIDE)
+                wide = np.full((len(some), len(self._times)), _WIDE)
                 nodes = Nodes(centre[some], scale[some], -wide, wide)
-                tables = self._tables(values, nodes, _PLACES)
+                p = self._logs(values, nodes, _PLACES)
                 with np.errstate(all="ignore"):
-                    law = Elimination(self._form(_PLACES).plan, tables)
-                    known = np.isfinite(law.log_total)
-                    p = law.probabilities()
+                    known = np.isfinite(normalised(p)).all(1)
                     c, s, low[some], high[some], seen = _nearer(nodes, p)
                 gap, ratio = np.abs(c - nodes.centre) / nodes.scale, s / nodes.scale
                 stays = seen | (gap < _NEAR) & (ratio < _ALIKE) & (ratio > 1 / _ALIKE)
@@ -180,7 +163,7 @@ class ContinuousMarginal:
                 off = _off(logs)
                 wider = [x > SETTLED / self.size for x in beyond]
                 inside = ~(wider[0] | wider[1]).any(1)
-                close = inside & (off + sum(x.sum(1) for x in beyond) <= SETTLED)
+                close = inside & (off + sum(x @ self._times for x in beyond) <= SETTLED)
                 total[some], error[some] = np.where(close, logs[0], np.nan), off
                 left[some] = ~close
                 nodes.low[some] *= np.where(wider[0], _WIDER, 1.0)
@@ -198,16 +181,13 @@ class ContinuousMarginal:
 
         The latter below and above, of each element, as a share of the mass.
         """
-        tables, laws = self._tables(rest, nodes, number), []
-        for every in (1, 2, 4):
-            cut: Any = slice(None, None, every)
-            fewer = {w: x[(..., *[cut] * w)] for w, x in tables.items()}
-            fewer[1] = fewer[1] + np.log(every)
-            laws.append(Elimination(self._form(number // every).plan, fewer))
-        outside, p = self._of.outside(rest, nodes.centre), laws[0].probabilities()
-        logs = [law.log_total + outside for law in laws]
+        each = self._logs(rest, nodes, number)
+        some = np.isfinite(each)
+        outside, p = self._of.outside(rest, nodes.centre), each.copy()
+        sums = [normalised(p)]
+        sums += [normalised(each[..., ::k].copy()) + np.log(k) for k in (2, 4)]
+        logs = [total @ self._times + outside for total in sums]
         step = (nodes.high - nodes.low) / number
-        some = np.isfinite(tables[1])
         first, last = some.argmax(-1), number - 1 - some[..., ::-1].argmax(-1)
         ends = [np.take_along_axis(p, k[..., None], -1)[..., 0] for k in (first, last)]
         return logs, [2 * end / step for end in ends]
@@ -227,10 +207,10 @@ class ContinuousMarginal:
         fit = self.fitted(rest, rows)
         self._of.settled(fit.total)
         number = int(fit.number.max())
-        mass = np.empty((rows, self.size, number))
+        mass = np.empty((rows, len(self._times), number))
         for some, values in self._batches(rest, np.arange(rows), number):
-            tables = self._tables(values, fit.nodes.of(some), number)
-            mass[some] = Elimination(self._form(number).plan, tables).probabilities()
+            mass[some] = self._logs(values, fit.nodes.of(some), number)
+        normalised(mass)
         return self._of.laws(fit.nodes, mass)
 
     def draw(self, rest: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Array]:
@@ -238,10 +218,12 @@ class ContinuousMarginal:
         rows = _number(rest)
         fit, z = self.fitted(rest, rows), np.empty((rows, self.size))
         self._of.settled(fit.total)
-        number = _FINER * int(fit.number.max())
-        for some, values in self._batches(rest, np.arange(rows), number):
+        number, each = _FINER * int(fit.number.max()), self._of.of
+        numbers = number * -(-self.size // self._each)
+        for some, values in self._batches(rest, np.arange(rows), numbers):
             nodes = fit.nodes.of(some)
-            logs = self._tables(values, nodes, number)[1]
+            logs = self._logs(values, nodes, number)[:, each]
+            nodes = nodes.of((slice(None), each))
             t, step = nodes.places(number)
             k, within = cell_draws(logs, rng)
             place = np.take_along_axis(t, k[..., None], -1)[..., 0] + step * within

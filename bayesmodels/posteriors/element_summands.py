@@ -26,6 +26,7 @@ from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.node_law import Map, NodeLaw, Nodes
 from bayesmodels.posteriors.alike import stacked
+from bayesmodels.posteriors.alike_elements import AlikeElements
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, Conditionals
 from bayesmodels.posteriors.density import OneAThread, compiled, in_double, plain
 from bayesmodels.posteriors.factor_graph import Dependence
@@ -92,16 +93,16 @@ class Prior(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Elements of a part of the graph with weights, and what each is added to.
+    """Elements of a part of the graph with weights; and numbers they are added to, from where on.
 
-    Where that is `distinct`, no two are added to the same; `whole` are all elements, in order.
+    `whole` are all elements, in order.
     """
 
     chosen: NDArray[np.intp]
-    to: NDArray[np.intp]
     weights: Array
+    to: NDArray[np.intp]
+    first: NDArray[np.intp]
     ndim: int
-    distinct: bool
     whole: bool
 
 
@@ -116,8 +117,10 @@ class Sums(NamedTuple):
 class ElementSummands:
     """Summands of a log density that elements of some variables are in.
 
-    `rows` has the elements of each summand, in a sparse matrix. Elements are in coordinates of
-    their own, whose `maps` lead to them. `here` is a possible value of what remains, in one row.
+    Elements are in coordinates of their own, whose `maps` lead to them. Those that are alike are
+    evaluated once: each is `of` a class, `rows` has the first of each class that is in a summand,
+    in a sparse matrix, `times` how many there are; `which` is its place among the classes of a
+    variable. `here` is a possible value of what remains, in one row.
     """
 
     def __init__(
@@ -131,11 +134,17 @@ class ElementSummands:
         self.probes = {name: np.asarray(point[name])[None] for name in names}
         summed = {points[name] for name in names}
         self.remaining = [p for p in density.points if p not in summed]
-        self._inner = [points[name].type.clone()(name) for name in names]
+        self._at = [self.maps[n].back(np.asarray(point[n], dtype=float)) for n in names]
+        self._sizes = [x.size for x in self._at]
+        self.size = sum(self._sizes)
+        every: Any = pt.vector("elements", dtype="float64", shape=(self.size,))
+        kinds = np.repeat(np.arange(len(names)), self._sizes)
         terms = [t for t in density.named.values() if summed & set(ancestors([t]))]
         with config.change_flags(floatX="float64", traceback__limit=0):
             moved, jacobians = {}, []
-            for name, z in zip(names, self._inner, strict=True):
+            for i, (name, x) in enumerate(zip(names, self._at, strict=True)):
+                start = int(np.searchsorted(kinds, i))
+                z = every[start : start + x.size].reshape(x.shape)
                 rv, transform = model[name], model.rvs_to_transforms[model[name]]
                 moved[points[name]] = z
                 if transform is not None:
@@ -144,25 +153,29 @@ class ElementSummands:
                     jacobians.append(transform.log_jac_det(z, *rv.owner.inputs))
             jacobians = plain(in_double(jacobians, {})) if jacobians else []
             terms = stacked([*clone_replace(terms, moved), *jacobians])
-        self._at = [self.maps[n].back(np.asarray(point[n], dtype=float)) for n in names]
         rest = [np.asarray(point[p.name], p.dtype) for p in self.remaining]
         self.here = {p.name: x[None] for p, x in zip(self.remaining, rest, strict=True)}
-        at = [*self._at, *rest]
-        self._sum = Dependence([*self._inner, *self.remaining], terms, at).summands()
-        self._sizes = [x.size for x in self._at]
-        self.size = sum(self._sizes)
-        self.rows: Any = csr_array(self._sum.rows[:, : self.size])
-        self._parts_of = np.repeat(
-            np.arange(len(self._sum.parts)), [np.size(x) for x in self._sum.run(*at)]
-        )
+        graph = Dependence([every, *self.remaining], terms, [self._flat(self._at), *rest])
+        self._sum = graph.summands()
+        alike = AlikeElements(graph, self._sum, kinds)
+        self._inner, number = every, len(alike.first)
+        if number < self.size:
+            self._inner = pt.vector("elements", dtype="float64", shape=(number,))
+            self._sum = alike.cut(self._inner)
+        self.of, self._first, self.times = alike.of, alike.first, np.bincount(alike.of)
+        each = self._split(alike.of).items()
+        self.which = {n: of - of.min() for n, of in each if of.size > len(np.unique(of))}
+        self.rows: Any = csr_array(self._sum.rows[:, :number])
+        self._parts_of = np.repeat(np.arange(len(self._sum.parts)), self._sum.sizes)
         self._runs = dict[tuple[int, ...], OneAThread]()
 
     def prior(self, conditionals: Conditionals, rng: np.random.Generator) -> Prior:
-        """Return the middle and the spread of draws from the prior; a unit where there are none."""
-        start = self._flat(self._at)
+        """Return middles and spreads of draws from the prior, units where there are none."""
+        start, first = self._flat(self._at), self._first
         draws = drawn([conditionals.model[n] for n in self.maps], _DRAWN, rng)
         if not draws:
-            return Prior(start[None], np.ones((1, self.size)), (start, start))
+            start = start[first]
+            return Prior(start[None], np.ones((1, len(first))), (start, start))
         with np.errstate(all="ignore"):
             rows = [
                 self._flat([m.back(x) for m, x in zip(self.maps.values(), row, strict=True)])
@@ -171,20 +184,16 @@ class ElementSummands:
             least, low, middle, high, most = np.nanquantile(rows, [0, 0.25, 0.5, 0.75, 1], axis=0)
         scale = np.where(np.isfinite(high - low) & (high > low), (high - low) / _NORMAL, 1.0)
         middle = np.where(np.isfinite(middle), middle, start)
-        return Prior(middle[None], scale[None], (least, most))
+        return Prior(middle[None, first], scale[None, first], (least[first], most[first]))
 
     def _flat(self, each: Sequence[Any]) -> Array:
         return np.concatenate([np.ravel(x) for x in each]).astype(float)
 
-    def split(self, x: Array, after: int = 0) -> dict[str, Array]:
-        """Return values by variable from an axis of elements, `after` which there are others."""
-        axis = x.ndim - 1 - after
-        parts = np.split(x, np.cumsum(self._sizes)[:-1], axis)
-        pairs = zip(self.maps, parts, strict=True)
-        return {
-            n: part.reshape(*x.shape[:axis], *self.probes[n].shape[1:], *x.shape[axis + 1 :])
-            for n, part in pairs
-        }
+    def _split(self, x: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Return values by variable from a last axis of elements."""
+        parts = np.split(x, np.cumsum(self._sizes)[:-1], -1)
+        pairs = zip(self.probes.items(), parts, strict=True)
+        return {n: part.reshape((*x.shape[:-1], *probe.shape[1:])) for (n, probe), part in pairs}
 
     def sums(self, summands: NDArray[np.intp], to: NDArray[np.intp], size: int) -> Sums:
         """Return how some summands are evaluated and added up: each `to` one of so many numbers."""
@@ -192,42 +201,42 @@ class ElementSummands:
         needed = tuple(map(int, np.unique(self._parts_of[places])))
         if needed and needed not in self._runs:
             self._runs[needed] = self._compiled([self._sum.parts[i] for i in needed])
-        parts, every = [], np.arange(size)
+        parts = []
         for i in needed:
             own = np.flatnonzero(self._parts_of[places] == i)
+            own = own[np.argsort(to[own], kind="stable")]
             chosen = places[own] - np.searchsorted(self._parts_of, i)
-            part = self._sum.parts[i].type.ndim, len(np.unique(to[own])) == len(own)
-            all_of = np.count_nonzero(self._parts_of == i) == size
-            whole = all_of and np.array_equal(chosen, every) and np.array_equal(to[own], every)
-            parts.append(_Part(chosen, to[own], self._sum.weights[summands[own]], *part, whole))
+            whole = np.array_equal(chosen, np.arange(self._sum.sizes[i]))
+            targets = np.unique(to[own], return_index=True)
+            weights, ndim = self._sum.weights[summands[own]], self._sum.parts[i].type.ndim
+            parts.append(_Part(chosen, weights, *targets, ndim, whole))
         return Sums(self._runs.get(needed), parts, size)
 
     def added(self, rest: Mapping[str, Any], z: Array, sums: Sums) -> Array:
-        """Return sums of summands, (n, looks, size), at coordinates z (n, looks, elements)."""
+        """Return sums of summands, (n, looks, size), at z (n, looks, elements that differ)."""
         values = [np.asarray(rest[p.name], p.dtype)[:, None] for p in self.remaining]
         with np.errstate(all="ignore"):
-            each = sums.run(*self.split(z).values(), *values)
+            each = sums.run(z, *values)
         result = np.zeros((*z.shape[:2], sums.size))
         for x, part in zip(each, sums.parts, strict=True):
             core = x.shape[x.ndim - part.ndim :]
             flat = np.broadcast_to(x, (*z.shape[:2], *core)).reshape(*z.shape[:2], math.prod(core))
-            at: Any = (slice(None), slice(None), part.to)
-            if part.whole:
-                result += flat if (part.weights == 1).all() else flat * part.weights
-            elif part.distinct:
-                result[at] += flat[:, :, part.chosen] * part.weights
-            else:
-                np.add.at(result, at, flat[:, :, part.chosen] * part.weights)
+            flat = flat if part.whole else flat[:, :, part.chosen]
+            flat = flat if (part.weights == 1).all() else flat * part.weights
+            if len(part.first) < len(part.chosen):
+                flat = np.add.reduceat(flat, part.first, axis=2)
+            at: Any = slice(None) if len(part.to) == sums.size else part.to
+            result[:, :, at] += flat
         return result
 
     def _compiled(self, parts: list[Any]) -> OneAThread:
         with config.change_flags(floatX="float64", traceback__limit=0):
-            inner = [z.type.clone(shape=(None, None, *z.type.shape))(z.name) for z in self._inner]
+            z = self._inner
+            inner = z.type.clone(shape=(None, None, *z.type.shape))(z.name)
             outer = [p.type.clone(shape=(None, 1, *p.type.shape))(p.name) for p in self.remaining]
-            points = [*self._inner, *self.remaining]
-            at: dict[Any, Any] = dict(zip(points, [*inner, *outer], strict=True))
+            at: dict[Any, Any] = {z: inner, **dict(zip(self.remaining, outer, strict=True))}
             several: Any = vectorize_graph(plain(parts), at)
-            return OneAThread(compiled([*inner, *outer], several, BATCH_MODE))
+            return OneAThread(compiled([inner, *outer], several, BATCH_MODE))
 
     def outside(self, rest: Mapping[str, Any], z: Array) -> Array:
         """Return the sum of what none of the elements is in, and of constants."""
@@ -252,12 +261,17 @@ class ElementSummands:
         return NodeLaw(Nodes(**nodes), mass, self.maps[name])
 
     def laws(self, nodes: Nodes, mass: Array) -> dict[str, dict[str, Array]]:
-        """Return what laws are made of, by variable, from nodes (n, elements) and their mass."""
-        by_name = {key: self.split(x) for key, x in vars(nodes).items()}
-        return {
-            name: {**{key: x[name] for key, x in by_name.items()}, "mass": p}
-            for name, p in self.split(mass, 1).items()
-        }
+        """Return what laws are made of, by variable, from nodes (n, elements that differ) and mass.
+
+        Of a variable with elements that are alike they are in a row, and `which` says whose.
+        """
+        result, parts = {}, {**vars(nodes), "mass": mass}
+        for name, of in self._split(self.of).items():
+            own, shape = slice(of.min(), of.max() + 1), (-1,) if name in self.which else of.shape
+            result[name] = {
+                key: x[:, own].reshape(len(x), *shape, *x.shape[2:]) for key, x in parts.items()
+            }
+        return result
 
     def settled(self, total: Array) -> None:
         """Refuse rows of which the log integral is not known."""
@@ -271,7 +285,7 @@ class ElementSummands:
 
     def natural(self, z: Array) -> dict[str, Array]:
         """Return the variables' values at coordinates (n, elements)."""
-        return {name: self.maps[name].there(x) for name, x in self.split(z).items()}
+        return {name: self.maps[name].there(x) for name, x in self._split(z).items()}
 
 
 def scalar_map(model: Any, name: str) -> Map:

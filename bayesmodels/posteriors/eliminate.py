@@ -224,17 +224,9 @@ class FiniteTables:
 
     def of(self, values: Array) -> Tables:
         """Return tables, given the summands' values at all levels, (batch, looks, summands)."""
-        return self.of_kinds([values[:, at][:, :, kind.summands] for kind, at in self._slices()])
-
-    def kinds(self) -> Iterator[tuple[Integers, Levels]]:
-        """Yield summands with elements of the same colours, and all levels they are looked at."""
-        for kind in self._kinds:
-            yield kind.summands, np.array(list(self._levels(kind)))
-
-    def of_kinds(self, values: Sequence[Array]) -> Tables:
-        """Return tables, given what `kinds` asks for: (batch, looks, summands) of each."""
         reduced = []
-        for kind, each in zip(self._kinds, values, strict=True):
+        for kind, at in self._slices():
+            each = values[:, at][:, :, kind.summands]
             flat = kind.merge.added(each.reshape(-1, each.shape[2]))
             reduced.append(flat.reshape(*each.shape[:2], -1))
         return self._put_together(reduced)

@@ -80,7 +80,7 @@ def _side_by_side(parts: Sequence[Sets]) -> tuple[list[NDArray[np.intp]], Any]:
 
 _ADDED = (Add, Sub, Neg)
 _TIMES = (Mul, TrueDiv)
-_BY_ELEMENT = ("LogAddExp", "XLogY", "XLog1PY")  # graphs of their own, in newer PyTensor
+BY_ELEMENT = ("LogAddExp", "XLogY", "XLog1PY")  # graphs of their own, in newer PyTensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +88,12 @@ class Summands:
     """The summands of log terms: elements of `parts` with weights, and a constant.
 
     `rows` has the elements of the inputs that each summand depends on, in a sparse matrix; `kept`
-    says which elements of the parts, in one row, they are.
+    says which elements of the parts, in one row, they are; `sizes` how many each part has.
     """
 
     total: Any
     parts: list[Any]
+    sizes: list[int]
     run: Callable[..., list[Any]]
     rows: Any
     kept: NDArray[np.intp]
@@ -120,33 +121,41 @@ class Dependence:
         at: Sequence[NDArray[Any]],
         columns: Any = slice(None),
     ) -> None:
-        self._points, self._terms, self._at, self._columns = points, terms, at, columns
-        self._nodes, self._moving = _moving(points, terms)
+        self.points, self._terms, self._at, self._columns = points, terms, at, columns
+        self.nodes, self.moving = moving_nodes(points, terms)
 
-    def _parts(self, asked: Sequence[tuple[Any, bool]]) -> list[Any]:
-        return [v for v in _summands(asked, self._moving) if v in self._moving]
+    def parts(self, asked: Sequence[tuple[Any, bool]]) -> list[Any]:
+        """Return what depends on the inputs, of what sums (or conditions: all of what) are of."""
+        return [v for v in _summands(asked, self.moving) if v in self.moving]
 
     @cached_property
     def _added(self) -> list[Any]:
         """What the terms are sums of."""
-        return self._parts([(term, False) for term in self._terms])
+        return self.parts([(term, False) for term in self._terms])
 
     @cached_property
-    def _checked(self) -> list[Any]:
+    def checked(self) -> list[Any]:
         """What must hold: where it does not PyMC raises an error, as if its log were a summand."""
         nodes = [v.owner for v in ancestors(self._terms) if v.owner]
         checks = [node for node in nodes if isinstance(node.op, CheckAndRaise)]
-        return self._parts([(condition, True) for node in checks for condition in node.inputs[1:]])
+        return self.parts([(condition, True) for node in checks for condition in node.inputs[1:]])
 
     @cached_property
-    def _sets(self) -> dict[Any, Sets]:
-        asked = [*self._added, *self._checked]
-        return _sets(self._points, self._at, self._nodes, self._moving, asked)
+    def values(self) -> dict[Any, Any]:
+        """Values of all that depends on the inputs, and of what goes into that."""
+        each = {v for node in self.nodes for v in (*node.inputs, *node.outputs)}
+        asked = [v for v in each | {*self._added, *self.checked} if hasattr(v, "dtype")]
+        return dict(zip(asked, compiled(list(self.points), asked)(*self._at), strict=True))
+
+    @cached_property
+    def sets(self) -> dict[Any, Sets]:
+        """The sets of elements that the elements of each variable depend on."""
+        return _sets(self.points, self._at, self.nodes, self.moving, self.values)
 
     @cached_property
     def meetings(self) -> Any:
         """The sets of elements that meet in a summand, a row of a sparse matrix each."""
-        every = [self._sets[v] for v in (*self._added, *self._checked)]
+        every = [self.sets[v] for v in (*self._added, *self.checked)]
         rows_of = [sets.rows[np.unique(sets.which)] for sets in every]
         none = csr_array((0, sum(map(np.size, self._at))))
         return vstack([none, *rows_of], format="csr")[:, self._columns]
@@ -161,16 +170,17 @@ class Dependence:
             by, linear = list(free.values()), _of_floats(total, free)
             slopes: Any = grad(linear, by, disconnected_inputs="ignore")
             # Of what is linear, slopes are the same everywhere.
-            weigh = compiled([*self._points, *by], [*slopes, linear])
-            run = compiled(list(self._points), parts)
-        zeros = [np.zeros(np.shape(x)) for x in run(*self._at)]
+            weigh = compiled([*self.points, *by], [*slopes, linear])
+            run = compiled(list(self.points), parts)
+        zeros = [np.zeros(np.shape(self.values[v])) for v in parts]
         *each_weight, constant = weigh(*self._at, *zeros)
         weights = np.concatenate([np.ravel(w) for w in each_weight])
         kept = np.flatnonzero(weights)
-        each = [self._sets[v] for v in parts]
+        each = [self.sets[v] for v in parts]
         rows = vstack([sets.rows[sets.which.ravel()] for sets in each], format="csr")[kept]
         columns = rows[:, self._columns]
-        return Summands(total, parts, run, columns, kept, weights[kept], float(constant))
+        sizes = [x.size for x in zeros]
+        return Summands(total, parts, sizes, run, columns, kept, weights[kept], float(constant))
 
 
 def _of_floats(total: Any, given: dict[Any, Any]) -> Any:
@@ -193,13 +203,9 @@ def _sets(
     at: Sequence[NDArray[Any]],
     nodes: Sequence[Any],
     moving: set[Any],
-    summands: Sequence[Any],
+    known: dict[Any, Any],
 ) -> dict[Any, Sets]:
     """Return the sets of elements that each variable's elements depend on."""
-    needed = {v for node in nodes for v in (*node.inputs, *node.outputs) if hasattr(v, "dtype")}
-    asked = list(needed | set(summands))
-    values = compiled(list(points), asked)(*at)
-    known = dict(zip(asked, values, strict=True))
     result: dict[Any, Sets] = {}
     start, size = 0, sum(map(np.size, at))
     every = _incidence(np.arange(size), np.arange(size), (size, size))
@@ -225,7 +231,7 @@ def _sets(
     return result
 
 
-def _moving(points: Sequence[Any], terms: Sequence[Any]) -> tuple[list[Any], set[Any]]:
+def moving_nodes(points: Sequence[Any], terms: Sequence[Any]) -> tuple[list[Any], set[Any]]:
     """Return the nodes whose results depend on the inputs, and all variables that do."""
     moving = set(points)
     unsteady: set[Any] = set()  # variables whose shapes may depend on the inputs
@@ -317,7 +323,7 @@ def _after(  # noqa: C901, PLR0912 - a table
             result = parts[1]
         else:
             result = reduce(_union, moved)
-    elif type(op).__name__ in _BY_ELEMENT:
+    elif type(op).__name__ in BY_ELEMENT:
         result = reduce(_union, moved)
     elif isinstance(op, CAReduce) or type(op).__name__ == "LogSumExp":
         ndim = first.which.ndim

@@ -20,7 +20,7 @@ from bayesmodels.input.parameters import asked, proportion, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number
-from bayesmodels.numerics.laws import MixtureLaw
+from bayesmodels.numerics.laws import MixtureLaw, RepeatedLaw
 from bayesmodels.numerics.node_law import NodeLaw
 from bayesmodels.numerics.product import Product
 from bayesmodels.numerics.weights import Weighted
@@ -235,8 +235,8 @@ class IntegratedPosterior:
             result[name] = LatticeLaw(self.shapes[name], numbers)
         if self._part:
             weights, _, laws = self._mixtures
-            for name, law in laws.items():
-                mixture = MixtureLaw(weights, law)
+            for name in laws:
+                mixture = self._mixture(weights, name)
                 result[name] = Certain(mixture.mean()) if name in self.levels else mixture
         return result
 
@@ -291,6 +291,15 @@ class IntegratedPosterior:
             )
         return weights[known], before[known], laws
 
+    def _mixture(self, weights: Array, name: str) -> Law:
+        """Return the law of a variable of the block, from its laws given the rest."""
+        mixture, which = MixtureLaw(weights, self._mixtures[2][name]), self._which(name)
+        return mixture if which is ... else RepeatedLaw(mixture, which)
+
+    def _which(self, name: str) -> Any:
+        """Return which of a variable's laws given the rest each element has, as an index."""
+        return self._part.which.get(name, ...) if self._part else ...
+
     def _errors_of_block(self, name: str) -> tuple[Array, Array]:
         """Return how far off mean and deviation are: at least as far as those of the rest.
 
@@ -308,9 +317,10 @@ class IntegratedPosterior:
         least = np.nanmax([self._integral.log_error, *of_rest]) * sd
         with np.errstate(invalid="ignore", divide="ignore"):
             off = np.where(sd > 0, lost * far / sd, 0.0)
+        which = self._which(name)
         return (
-            np.maximum(np.abs(mean - other.mean()), least) + lost * np.sqrt(far),
-            np.maximum(np.abs(sd - other.std()), least) + off,
+            (np.maximum(np.abs(mean - other.mean()), least) + lost * np.sqrt(far))[which],
+            (np.maximum(np.abs(sd - other.std()), least) + off)[which],
         )
 
     def interval_errors(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
@@ -342,9 +352,9 @@ class IntegratedPosterior:
                 off = (law.error(), law.error())
             else:
                 _, before, laws = self._mixtures
-                other, inner = MixtureLaw(before, laws[name]), self._integral.log_error
+                other, inner = self._mixture(before, name), self._integral.log_error
                 if isinstance(laws[name], NodeLaw):
-                    inner = inner + laws[name].off().max(0)
+                    inner = inner + laws[name].off().max(0)[self._which(name)]
                 both = [np.abs(law.cdf(end) - other.cdf(end)) for end in (low, high)]
                 off = tuple(each + inner for each in both)
             with np.errstate(divide="ignore"):

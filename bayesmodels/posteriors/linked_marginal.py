@@ -69,6 +69,7 @@ class LinkedMarginal:
         self.levels: dict[str, tuple[Hashable, ...]] = {}
         self._of = of = ElementSummands(conditionals, names, rng)
         self.remaining, self.probes, self.size, self.law = of.remaining, of.probes, of.size, of.law
+        self.which = of.which
         width = of.rows.sum(1)
         alone, met = np.flatnonzero(width == 1), np.flatnonzero(width > 1)
         if not len(met):

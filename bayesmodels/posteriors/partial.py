@@ -394,6 +394,8 @@ class PartialPosterior:
         """
         rows, batch = self._rows(rest)
         result = self._marginal.parameters(rows)
+        for name, which in self.which.items():
+            result[name] = {key: value[:, which] for key, value in result[name].items()}
         return {
             name: {key: _unflattened(value, batch) for key, value in of.items()}
             for name, of in result.items()
@@ -416,7 +418,10 @@ class PartialPosterior:
         return {name: _unflattened(result[name], batch) for name in self.integrated}
 
     def laws(self, rows: Point) -> tuple[dict[str, Any], NDArray[np.bool_]]:
-        """Return each variable's law for every row of the rest, and which rows have digits left."""
+        """Return each variable's law for every row of the rest, and which rows have digits left.
+
+        Of elements that are alike there is one law: `which` says which.
+        """
         result, known = _where_known(lambda part: self._marginal.parameters(part, _LOOSE), rows)
         families = {one.name: one.family for one in self._marginal.others}
         laws: dict[str, Any] = {}
@@ -458,6 +463,11 @@ class PartialPosterior:
         """What has no closed form given the rest."""
         marginal = self._marginal
         return marginal if isinstance(marginal, ContinuousMarginal | LinkedMarginal) else None
+
+    @property
+    def which(self) -> dict[str, NDArray[np.intp]]:
+        """Which law each element has, by variable, if some of its elements are alike."""
+        return self._on_nodes.which if self._on_nodes else {}
 
     @property
     def linked(self) -> LinkedMarginal | None:

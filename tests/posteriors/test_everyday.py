@@ -51,6 +51,10 @@ SOLVED = (
     "meta analysis of three trials",
     "meta analysis of six trials",
     "effects of five unknown scales",
+    "lsat",
+    "capture recapture mh",
+    "capture recapture mth",
+    "two parameter items",
 )
 UNEQUAL = "has not settled|scalars remain|several places"
 """Why others may be refused: few weights decide, too many points are needed, or scalars remain."""
