@@ -198,7 +198,7 @@ def of_groups(counts, sd):
 
     middle = np.log(np.mean(counts) + 0.1)
     width = 10 / np.sqrt(len(counts))
-    return along(at, (middle - 3 * width, middle, middle + 3 * width), "mu").log_evidence
+    return along(at, (middle - 6 * width, middle, middle + 6 * width), "mu").log_evidence
 
 
 COUNTS = np.random.default_rng(3).poisson(
