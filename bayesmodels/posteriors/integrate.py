@@ -40,6 +40,7 @@ from bayesmodels.posteriors.progress import bar
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.support.finite import added_up_far_enough
 from bayesmodels.posteriors.unseen import unseen, without
+from bayesmodels.posteriors.whitened import Whitened
 
 ON_LATTICE = 4
 """Scalars that a lattice has not too many points for."""
@@ -176,6 +177,7 @@ class Integrand(NamedTuple):
     density: BatchDensity
     starts: Array
     sets: list[NDArray[np.intp]]
+    white: Whitened | None = None
 
 
 def integrand(left: PartialPosterior | ModelDensity, rng: np.random.Generator) -> Integrand:
@@ -197,10 +199,20 @@ def integrand(left: PartialPosterior | ModelDensity, rng: np.random.Generator) -
                 if rest.size < least or rest.size <= ON_LATTICE < density.size:
                     part, density, sets = fewer, rest, [np.arange(rest.size)]
     largest = max(map(len, sets))
+    if largest > ON_LATTICE and (white := fields(part.original if part else natural.model, rng)):
+        return Integrand(None, white.natural, white.natural.start[None], [], white)
     if largest > ON_LATTICE and density.size > _MOST:
         raise NotConjugate(_too_many(density, part))
     starts = np.concatenate([density.start[None], density.prior(_DRAWN * largest, rng)])
     return Integrand(part, density, starts, sets)
+
+
+def fields(model: pm.Model, rng: np.random.Generator) -> Whitened | None:
+    """Return the density of a model with its latent fields whitened, if it has any."""
+    with suppress(NotConjugate):
+        natural = ModelDensity(model)
+        return Whitened(BatchDensity(natural, edges(natural)), rng)
+    return None
 
 
 def settled(
@@ -231,6 +243,8 @@ def settled(
     try:
         # Points are shared out among threads: those of BLAS would wait for each other.
         with threadpool_limits(1, user_api="blas"):
+            if job.white:
+                return job.white.integrated(max(tolerance, GOAL), seconds, rng, told)
             if len(job.sets) > 1 and max(map(len, job.sets)) <= ON_LATTICE:
                 return product(f, job.sets, job.starts, alone)
             if density.size > ON_LATTICE:
