@@ -18,7 +18,7 @@ from bayesmodels.posteriors.density import without_initial_values
 pt: Any = tensor  # its functions have no types
 
 
-class Standard(Transform):
+class Standard(Transform):  # type: ignore[misc]
     """From an element to its distance from the mean, in standard deviations."""
 
     name = "standard"
@@ -36,7 +36,7 @@ class Standard(Transform):
         return pt.log(inputs[-1]) + pt.zeros_like(value)
 
 
-class JointlyStandard(Transform):
+class JointlyStandard(Transform):  # type: ignore[misc]
     """From a row to independent coordinates, by the root of its covariance matrix."""
 
     name = "standard"

@@ -53,11 +53,11 @@ pt: Any = tensor  # its functions have no types
 _FEWEST, _MOST, _SHARED = 8, 200, 6  # latent scalars; and others
 _LOOKS = 12  # values of the others at which there must be one top
 _SAME = 1e-2  # log values of one top
-_PILOT, _ROUNDS = 256, 15  # points of a fit to Laplace's approximation, for each other scalar; fits
-_NODES = 150  # for each other scalar
-_WIDER = 1.4  # nodes than where the mass is
+_PILOT, _ROUNDS = 2**8, 15  # points of a fit to Laplace's approximation, for each other scalar; fits
+_NODES = 2**7  # for each other scalar, at least
+_FARTHEST = 10.0  # deviations of such a step
+_WIDER = 1.8  # nodes than where the mass is
 _DF = 8.0
-_STEPS = 8  # of Newton's method, about
 _AT_ONCE = 4_000_000  # numbers of second derivatives, or of roots
 
 
@@ -112,17 +112,19 @@ class Whitened:
             (log,) = clone_replace([total], at, rebuild_strict=False)
             slope = pt.grad(log, x)
             bend = pt.grad((slope * along).sum(), x)
-            log, slope, bend = rewrite_graph(
+            written: Any = rewrite_graph(
                 plain(in_double([log, slope, bend], {})), exclude=SUMS, clone=False
             )
+            log, slope, bend = written
             # The shared ones have one value for all directions, so that it is used once.
-            bends = rewrite_graph(
+            bends: Any = rewrite_graph(
                 vectorize_graph([bend], {along: pt.constant(np.eye(d))}), exclude=SUMS, clone=False
             )
             points = [v for v, _ in self._outer] + [x]
             rows = [v.type.clone(shape=(None, *v.type.shape))(v.name) for v in points]
             each = dict(zip(points, rows, strict=True))
-            one, two = (vectorize_graph(outputs, each) for outputs in ([log, slope], bends))
+            one: Any = vectorize_graph([log, slope], each)
+            two: Any = vectorize_graph(bends, each)
             self._slopes = OneAThread(compiled(rows, one, BATCH_MODE))
             self._bends = OneAThread(compiled(rows, two, BATCH_MODE))
 
@@ -186,7 +188,6 @@ class Whitened:
     ) -> Weighted:
         """Integrate until log integral and means have standard errors of at most `goal`."""
         shared = int((~self._inner).sum())
-        each = self.density.cost * _STEPS * self.size // 4 + self.size**3 * _STEPS // 3
 
         def laplace(phi: Array) -> tuple[Array, Array]:
             batch = max(1, _AT_ONCE // self.size**2)
@@ -196,21 +197,23 @@ class Whitened:
             with np.errstate(all="ignore"):
                 diagonal = np.log(np.diagonal(root, axis1=1, axis2=2))
                 result = value - diagonal.sum(1) + self.size / 2 * math.log(2 * math.pi)
-            nodes.append((phi, x, root))
+            nodes.append((phi, x, root, value))
             return np.where(np.isnan(result), -np.inf, result), np.zeros((len(phi), 0))
 
-        nodes: list[tuple[Array, Array, Array]] = []
+        nodes: list[tuple[Array, Array, Array, Array]] = []
         points = self.density.prior(_PILOT * shared, rng)[:, ~self._inner]
         cov = np.cov(points.T).reshape(shared, shared) + 1e-9 * np.eye(shared)
         first = Component(0.0, np.median(points, 0), np.linalg.cholesky(cov), _DF)
-        search = Counted(laplace, 1, seconds)
+        search = Counted(laplace, self.cost * self.size, seconds)
         rough = Proposal(search.in_time, (first,), 1, straight(shared))
-        rough = settled_on(rough, _PILOT * shared, _ROUNDS, rng)
+        each = 2 ** math.ceil(math.log2(shared))
+        rough = settled_on(rough, _PILOT * each, _ROUNDS, rng)
         del nodes[:]
         wide = tuple(replace(c, root=_WIDER * c.root) for c in rough.components)
         wide_points = replace(rough, components=wide)
-        search(wide_points.at(wide_points.sobol(rng).random(_NODES * shared)))
-        field = _Field.at(*map(np.concatenate, zip(*nodes, strict=True)), rough.components[0])
+        search.in_time(wide_points.at(wide_points.sobol(rng).random(_NODES * each)))
+        phi, *known = map(np.concatenate, zip(*nodes, strict=True))
+        field = _Field.at(phi, Tops(*known), rough.components[0])
 
         def f(points: Array) -> tuple[Array, Array]:
             logs, numbers = [], []
@@ -228,7 +231,6 @@ class Whitened:
         result = weighted(
             f, starts, goal, seconds, rng, 0.0, self.cost, told=told, proposal=proposal
         )
-        del each
         return WhitenedPoints(
             **{f.name: getattr(result, f.name) for f in fields(Weighted)}, white=self
         ).there()
@@ -244,7 +246,17 @@ class Whitened:
         """Return coordinates of the density, and the log volume of the roots."""
         shared = points.shape[1] - self.size
         phi, z = points[:, :shared], points[:, shared:]
-        x, log_volume = field(phi, z)
+        top, root, log_volume = field(phi)
+        # A step of Newton's method from where a top should be.
+        with np.errstate(all="ignore"):
+            try:
+                _, slope = self._slopes(*self._inputs(phi, top))
+                across = np.einsum("nji,nj->ni", root, np.broadcast_to(slope, top.shape))
+            except np.linalg.LinAlgError:
+                across = np.zeros(top.shape)
+            far = np.sqrt((across**2).sum(1, keepdims=True))
+            across = np.where(np.isfinite(far), across / np.maximum(1.0, far / _FARTHEST), 0.0)
+            x = top + np.einsum("nij,nj->ni", root, across + z)
         whole = np.empty(points.shape)
         whole[:, ~self._inner], whole[:, self._inner] = phi, x
         return whole, log_volume
@@ -270,9 +282,9 @@ class _Field:
     size: int
 
     @classmethod
-    def at(cls, phi: Array, x: Array, root: Array, frame: Component) -> _Field:
+    def at(cls, phi: Array, tops: Tops, frame: Component) -> _Field:
         """Interpolate between nodes: tops, logs of the diagonal, and rows in units of it."""
-        d = x.shape[1]
+        x, root, d = tops.x, tops.root, tops.x.shape[1]
         known = np.isfinite(root).all((1, 2)) & np.isfinite(x).all(1)
         if known.sum() < 2 * phi.shape[1] + 2:
             raise NotSettled("no top of the latent variables was found")
@@ -284,16 +296,16 @@ class _Field:
         u, first = np.unique(u, axis=0, return_index=True)
         return cls(frame, RBFInterpolator(u, values[first], kernel="cubic", degree=1), d)
 
-    def __call__(self, phi: Array, z: Array) -> tuple[Array, Array]:
-        """Return latent coordinates, and the log determinants of the roots."""
+    def __call__(self, phi: Array) -> tuple[Array, Array, Array]:
+        """Return tops, upper roots, and the log determinants of these."""
         d = self.size
+        values = self.between(self.frame.whitened(phi).T)
+        log_scale = values[:, d : 2 * d]
+        root = np.zeros((len(phi), d, d))
+        root[:, *np.triu_indices(d, 1)] = values[:, 2 * d :]
+        root[:, *np.diag_indices(d)] = 1.0
         with np.errstate(over="ignore", invalid="ignore"):
-            values = self.between(self.frame.whitened(phi).T)
-            upper = np.zeros((len(phi), d, d))
-            upper[:, *np.triu_indices(d, 1)] = values[:, 2 * d :]
-            log_scale = values[:, d : 2 * d]
-            moved = np.einsum("nij,nj->ni", upper, z) + z
-            return values[:, :d] + np.exp(log_scale) * moved, log_scale.sum(1)
+            return values[:, :d], np.exp(log_scale)[..., None] * root, log_scale.sum(1)
 
 
 @dataclass(frozen=True, eq=False)
