@@ -57,9 +57,9 @@ _PILOT, _ROUNDS = (
     2**8,
     15,
 )  # points of a fit to Laplace's approximation, for each other scalar; fits
-_NODES = 2**8  # for each other scalar, at least
+_NODES = 2**7  # for each other scalar, at least
 _FARTHEST = 10.0  # deviations of such a step
-_WIDER = 2.5  # nodes than where the mass is
+_WIDER = 1.8  # nodes than where the mass is
 _DF = 8.0
 _AT_ONCE = 4_000_000  # numbers of second derivatives, or of roots
 
