@@ -134,13 +134,15 @@ class Bend:
 class Proposal:
     """A mixture of Student-t laws in bent coordinates.
 
-    And the function that its points are weighted by.
+    And the function that its points are weighted by. As many of the last coordinates as are
+    `alone` are about independent of all others.
     """
 
     f: Function
     components: tuple[Component, ...]
     modes: int
     bend: Bend
+    alone: int = 0
 
     @property
     def size(self) -> int:
@@ -306,11 +308,12 @@ def weighted(
     cost: int = 1,
     slope: Slope | None = None,
     told: Told | None = None,
+    proposal: Proposal | None = None,
 ) -> Weighted:
     """Integrate a function until log integral and means have standard errors of at most `goal`.
 
-    Tops are looked for near `starts` (n, d), of which the first one is a middle. Units of numbers
-    are not smaller than `least`. A point costs so many numbers.
+    Tops are looked for near `starts` (n, d), of which the first one is a middle, if there is no
+    first `proposal`. Units of numbers are not smaller than `least`. A point costs so many numbers.
 
     Raises
     ------
@@ -334,7 +337,7 @@ def weighted(
         counted.spend(_CALL + (_SLOPE * cost if slope else 0))
         return slope(x) if slope else differences(counted)(x)
 
-    tops = _around_tops(counted.in_time, starts, rng, way)
+    tops = proposal or _around_tops(counted.in_time, starts, rng, way)
     most = min(_MOST, (seconds - counted.seconds) * SPEED / each)
     proposal = _adapted(replace(tops, f=f), most / 8, rng)
     engines = [proposal.sobol(child) for child in rng.spawn(_SCRAMBLINGS)]
@@ -577,7 +580,8 @@ def _adapted(proposal: Proposal, most: float, rng: np.random.Generator) -> Propo
 
     Each fit takes at most about so many points.
     """
-    number = 2 ** math.ceil(math.log2(max(_PILOT, _PAIRS * proposal.size**2)))
+    met = proposal.size - proposal.alone
+    number = 2 ** math.ceil(math.log2(max(_PILOT, _PAIRS * met**2)))
     best = _settled(proposal, number, most, rng)
     if best.share > 0:
         bent = _settled(_bent(best), number, most, rng)
@@ -621,6 +625,11 @@ def _settled(proposal: Proposal, number: int, most: float, rng: np.random.Genera
         proposal = _fitted(proposal, x, logs)
     tail = _tail(np.exp(logs[-number:] - logs.max()))
     return _Fit(best, best_share, tail, x, logs)
+
+
+def settled_on(proposal: Proposal, number: int, fits: int, rng: np.random.Generator) -> Proposal:
+    """Return laws that are fitted at most so many times, to so many points each."""
+    return _settled(proposal, number, fits * number, rng).proposal
 
 
 def straight(d: int) -> Bend:
@@ -691,6 +700,9 @@ def _fitted(proposal: Proposal, x: Array, logs: Array) -> Proposal:
     Weights are tempered until they are those of enough effective points.
     """
     n, d = x.shape
+    met = d - proposal.alone
+    pairs = np.eye(d)
+    pairs[:met, :met] = 1.0
     least = min(_EFFECTIVE * d * len(proposal.components), n / 4)
     logs = np.where(np.isfinite(logs), logs, -1e300)
     power = 1.0
@@ -706,6 +718,12 @@ def _fitted(proposal: Proposal, x: Array, logs: Array) -> Proposal:
         # A law that few points tell of stays near where it was, as if d more had told so.
         mean = (known * (part @ x) / mass + d * c.centre) / (known + d)
         gap = (x - mean) * np.sqrt(part / mass)[:, None]
-        cov = (known * (gap.T @ gap) * (c.df - 2) / c.df + d * c.root @ c.root.T) / (known + d)
-        components.append(Component(math.log(mass), mean, np.linalg.cholesky(cov), c.df))
+        cov = (known * pairs * (gap.T @ gap) * (c.df - 2) / c.df + d * c.root @ c.root.T) / (
+            known + d
+        )
+        try:
+            root = np.linalg.cholesky(cov)
+        except np.linalg.LinAlgError as error:
+            raise NotSettled("the points with most of the weight are in a plane") from error
+        components.append(Component(math.log(mass), mean, root, c.df))
     return replace(proposal, components=tuple(components))

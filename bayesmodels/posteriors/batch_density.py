@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +32,7 @@ from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import drawn
 from bayesmodels.posteriors.nowhere import nowhere
 from bayesmodels.posteriors.rounding import NO_GRADIENT
+from bayesmodels.posteriors.standard import JointlyStandard, standard_normal, standardized
 from bayesmodels.posteriors.support import listed, one_to_one, refuse_integer, shaped, supports
 from bayesmodels.posteriors.support.kind import Support
 
@@ -73,7 +74,12 @@ class BatchDensity:
     """
 
     def __init__(
-        self, natural: ModelDensity, ends: Ends | None = None, inner: int = 0, together: int = 1
+        self,
+        natural: ModelDensity,
+        ends: Ends | None = None,
+        inner: int = 0,
+        together: int = 1,
+        standard: Sequence[str] = (),
     ) -> None:
         self.natural, model, self.ends = natural, natural.model, ends or {}
         self.inner, self._together = inner, together
@@ -83,7 +89,8 @@ class BatchDensity:
         integers = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
         self.finite = [_known(model, name) for name in integers]
         self.levels = self._levels()
-        self._model = written = cut(one_to_one(written_in_double(model)), self.ends)
+        double = standardized(one_to_one(written_in_double(model)), standard)
+        self._model = written = cut(double, self.ends)
         self.names = [rv.name for rv in written.free_RVs if rv.name not in integers]
         with config.change_flags(floatX="float64", traceback__limit=0):
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]
@@ -93,6 +100,7 @@ class BatchDensity:
             as_written = plain(in_double([total, *numbers], {}))
             # What a number is a sum of belongs together: its square is no sum.
             self._apart = values, [*terms, *map(pt.sqr, numbers)]
+            self.whole = values, total
             # Of one point shapes are known, and rewriting is quick.
             outputs: Any = rewrite_graph(as_written, exclude=SUMS, clone=True)
             # Points are along the first axis, configurations along the second, if there are any:
@@ -145,6 +153,9 @@ class BatchDensity:
             t.log_jac_det(model.rvs_to_values[rv], *rv.owner.inputs) for rv, t in moved.items()
         ]
         for rv, slope in zip(moved, model.replace_rvs_by_values(jacobians), strict=True):
+            if isinstance(moved[rv], JointlyStandard):
+                result[rv.name] = standard_normal(model.rvs_to_values[rv])
+                continue
             term = result[rv.name]
             last = tuple(range(slope.type.ndim, term.type.ndim))  # of what moves as a whole
             result[rv.name] = (term.sum(last) if last else term) + slope
@@ -162,6 +173,12 @@ class BatchDensity:
         free = [i for i, finite in enumerate(self._is_finite) if not finite]
         sizes = [int(np.prod(self._values[i][2], dtype=int)) for i in free]
         return dict(zip(self.names, sizes, strict=True))
+
+    @property
+    def value_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the coordinates of each continuous variable."""
+        free = [i for i, finite in enumerate(self._is_finite) if not finite]
+        return {name: self._values[i][2] for name, i in zip(self.names, free, strict=True)}
 
     @property
     def cost(self) -> int:

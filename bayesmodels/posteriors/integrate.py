@@ -42,9 +42,11 @@ from bayesmodels.posteriors.progress import bar
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.support.finite import added_up_far_enough
 from bayesmodels.posteriors.unseen import unseen, without
+from bayesmodels.posteriors.whitened import Whitened
 
 ON_LATTICE = 4
 """Scalars that a lattice has not too many points for."""
+_EASY, _WEIGHED = 7, 12  # scalars: of more, fields are looked for; and come before weights
 _QUICK = 2  # scalars that are left when no more is tried
 _TOGETHER = 64  # points at which elements that meet are eliminated at once
 _MOST = 60  # scalars that weights are not too unequal for
@@ -179,11 +181,19 @@ class Integrand(NamedTuple):
     density: BatchDensity
     starts: Array
     sets: list[NDArray[np.intp]]
+    white: Whitened | None = None
+
+    @property
+    def largest(self) -> int:
+        """How many scalars are integrated together."""
+        return max(map(len, self.sets))
 
     @property
     def ways(self) -> list[Callable[..., Integral | Product | Weighted]]:
         """Ways to integrate it, the more precise one first."""
-        lattice = max(map(len, self.sets)) <= ON_LATTICE
+        if self.white:
+            return [_whitened]
+        lattice = self.largest <= ON_LATTICE
         weights = 0 < self.density.size <= _MOST
         return [way for way, does in ((_on_lattices, lattice), (_by_weights, weights)) if does]
 
@@ -206,9 +216,17 @@ def integrands(left: PartialPosterior | ModelDensity, rng: np.random.Generator) 
                 fewer = eliminated(Conditionals(model, UNLIMITED), rng, linked=linked)
                 rows = _TOGETHER if linked else 1
                 rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost, rows)
-                least = max(map(len, jobs[0].sets))
+                least = jobs[0].largest
                 if rest.size < least or rest.size <= ON_LATTICE < jobs[0].density.size:
                     jobs.insert(0, _integrand(fewer, rest, rng))
+    # Where a field is standard normal about its top, weights are more even, and found soon.
+    if (many := jobs[0].largest) > _EASY:
+        with suppress(NotConjugate):
+            original = ModelDensity(part.original if part else natural.model)
+            white = Whitened(BatchDensity(original, edges(original)), rng)
+            start = white.natural.start[None]
+            at = 0 if many > _WEIGHED else len(jobs)
+            jobs.insert(at, Integrand(None, white.natural, start, [], white))
     if not any(job.ways for job in jobs):
         raise NotConjugate(_too_many(jobs[0].density, jobs[0].part))
     return jobs
@@ -255,7 +273,7 @@ def settled(
                     f"the posterior mass still grows where {name} is as far out as numbers go: it "
                     "is improper, or its tails are too heavy. Give it a proper prior."
                 ) from error
-    job, first = refused[0]
+    job, first = next(((j, error) for j, error in refused if not j.white), refused[0])
     if job.part is None and not np.isfinite(job.density(job.starts)[0]).any():
         raise job.density.nowhere() from first
     raise NotConjugate(*_said(job, *(e for j, e in refused if j is job))) from first
@@ -291,6 +309,19 @@ def _on_lattices(
     if len(job.sets) > 1:
         return product(f, job.sets, job.starts, alone)
     return integral(f, job.starts, tolerance, seconds, rng, least, cost, told, _rough(job))
+
+
+def _whitened(
+    job: Integrand,
+    _f: Function,
+    tolerance: float,
+    seconds: float,
+    rng: np.random.Generator,
+    _least: Array,
+    told: Told | None,
+) -> Weighted:
+    assert job.white is not None  # noqa: S101 - it is its way
+    return job.white.integrated(max(tolerance, GOAL), seconds, rng, told)
 
 
 def _by_weights(

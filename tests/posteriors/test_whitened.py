@@ -1,0 +1,119 @@
+"""Latent fields under any likelihood, whitened by their tops: against points weighted by hand."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from scipy import special, stats
+
+import bayesmodels as bm
+
+PLACES = np.linspace(0, 1, 10)
+COUNTS = np.random.default_rng(1).poisson(np.exp(1 + np.sin(6 * PLACES)))
+SQUARES = (PLACES[:, None] - PLACES) ** 2
+
+
+def process(*, centred: bool, by: float = 1.0) -> pm.Model:
+    with pm.Model() as model:
+        length, scale = pm.LogNormal("length", -1, 0.5), pm.HalfNormal("scale", by)
+        cov = scale**2 * (pt.exp(-SQUARES / (2 * length**2)) + 1e-4 * pt.eye(10))
+        if centred:
+            f = pm.MvNormal("f", 0, cov)
+        else:
+            z = pm.Normal("z", shape=10)
+            f = pm.Deterministic("f", pt.linalg.cholesky(cov) @ z)
+        pm.Poisson("y", pt.exp(1 + f / by), observed=COUNTS)
+    return model
+
+
+def by_hand(number: int = 400_000) -> tuple[float, float, np.ndarray]:
+    """Return log evidence, its error, and the means of f: draws of the prior, weighted."""
+    rng = np.random.default_rng(7)
+    length = np.exp(-1 + 0.5 * rng.normal(size=number))
+    scale = abs(rng.normal(size=number))
+    total, means, squares = 0.0, np.zeros(10), 0.0
+    for piece in np.array_split(np.arange(number), 40):
+        cov = np.exp(-SQUARES / (2 * length[piece, None, None] ** 2)) + 1e-4 * np.eye(10)
+        z = rng.normal(size=(len(piece), 10))
+        f = scale[piece, None] * np.einsum("nij,nj->ni", np.linalg.cholesky(cov), z)
+        weight = np.exp(stats.poisson.logpmf(COUNTS, np.exp(1 + f)).sum(1))
+        total, squares = total + weight.sum(), squares + (weight**2).sum()
+        means += weight @ f
+    return np.log(total / number), np.sqrt(squares) / total, means / total
+
+
+@pytest.fixture(scope="module")
+def centred():
+    return bm.integrate(process(centred=True), rng=1)
+
+
+def test_a_process_under_counts(centred):
+    log_evidence, error, means = by_hand()
+    known = centred.errors
+    assert abs(centred.log_evidence - log_evidence) < 3 * np.hypot(error, known["log_evidence"])
+    off = 4 * error * np.sqrt(centred.var()["f"]) + 3 * known["mean"]["f"]
+    assert (abs(centred.mean()["f"] - means) < off).all()
+    assert "f whitened by the top given length and scale" in centred.explain()
+
+
+@pytest.mark.slow
+def test_written_without_a_centre_it_is_the_same(centred):
+    other = bm.integrate(process(centred=False), rng=2)
+    error = np.hypot(centred.log_evidence_error, other.log_evidence_error)
+    assert abs(centred.log_evidence - other.log_evidence) < 3 * error
+    known = other.deterministics()["f"]
+    off = 4 * known.sd / np.sqrt(1000)
+    assert (abs(known.mean - centred.mean()["f"]) < off).all()
+
+
+@pytest.mark.slow
+def test_in_any_unit(centred):
+    other = bm.integrate(process(centred=True, by=1e4), rng=3)
+    error = np.hypot(centred.log_evidence_error, other.log_evidence_error)
+    assert abs(centred.log_evidence - other.log_evidence) < 3 * error
+    error = 3 * np.hypot(centred.errors["mean"]["f"], other.errors["mean"]["f"] / 1e4)
+    assert (abs(centred.mean()["f"] - other.mean()["f"] / 1e4) < error).all()
+
+
+def test_all_that_a_posterior_tells(centred):
+    draws = centred.sample(4000, rng=4)
+    mean, sd = centred.mean(), {name: np.sqrt(v) for name, v in centred.var().items()}
+    for name, x in draws.items():
+        assert (abs(x.mean(0) - mean[name]) < 4 * sd[name] / np.sqrt(4000)).all()
+    low, high = centred.interval(0.8)["f"]
+    inside = ((draws["f"] > low) & (draws["f"] < high)).mean(0)
+    assert (abs(inside - 0.8) < 4 * np.sqrt(0.16 / 4000)).all()
+    assert np.isfinite(centred.log_density(draws)).all()
+    assert len(centred.leave_one_out(rng=5)) == len(COUNTS)
+    assert centred.to_datatree(draws=50, rng=6)["posterior"]["f"].shape[-1] == len(COUNTS)
+
+
+@pytest.mark.slow
+def test_slopes_by_group_against_nodes():
+    """Two effects a group, added up over a grid for each group: by hand given the scales."""
+    rng = np.random.default_rng(5)
+    group, x = np.repeat(np.arange(6), 12), rng.normal(size=72)
+    y = rng.random(72) < special.expit(rng.normal(size=6)[group] + x)
+    with pm.Model() as model:
+        sigma = pm.HalfNormal("sigma", 1, shape=2)
+        base, slope = (
+            pm.Normal("base", 0, sigma[0], shape=6),
+            pm.Normal("slope", 0, sigma[1], shape=6),
+        )
+        pm.Bernoulli("y", logit_p=base[group] + slope[group] * x, observed=y.astype(int))
+    posterior = bm.integrate(model, rng=1)
+    z = np.linspace(-6, 6, 49)
+    weight = np.log(z[1] - z[0]) + stats.norm.logpdf(z)
+    # The trapezoidal rule in sqrt of the scales, which go to zero with all slopes.
+    u = np.linspace(0, 2.2, 45)[1:]
+    logs = np.empty((len(u), len(u)))
+    for i, one in enumerate(u**2):
+        for j, two in enumerate(u**2):
+            total = stats.halfnorm.logpdf(one) + stats.halfnorm.logpdf(two)
+            for g in range(6):
+                eta = one * z[:, None, None] + two * z[:, None] * x[group == g]
+                each = -np.logaddexp(0, np.where(y[group == g], -eta, eta)).sum(-1)
+                total += special.logsumexp(each + weight[:, None] + weight)
+            logs[i, j] = total + np.log(4 * u[i] * u[j])
+    expected = special.logsumexp(logs) + 2 * np.log(u[1] - u[0])
+    assert abs(posterior.log_evidence - expected) < 3 * posterior.log_evidence_error + 1e-3
