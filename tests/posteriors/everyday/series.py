@@ -58,19 +58,19 @@ def steps(grid, mean, sd):
 TIMES = np.arange(24)
 _WALK = 1.0 + np.cumsum(0.35 * RNG.normal(size=24))
 VISITS = RNG.poisson(np.exp(_WALK))
-GRID = np.linspace(-4, 6, 160)
+GRID = np.linspace(-10, 6, 240)
 
 
 def walk_density(sigma, drift):
     mean = GRID[:, None] + drift[:, None, None]
-    first = np.broadcast_to(np.log(GRID[1] - GRID[0]) + stats.norm.logpdf(GRID, 1, 1), (1, 160))
+    first = np.broadcast_to(np.log(GRID[1] - GRID[0]) + stats.norm.logpdf(GRID, 1, 1), (1, 240))
     own = (poisson(GRID, y)[None] for y in VISITS)
     return (
         gamma(sigma, 6, 15) + normal(drift, 0, 0.2) + filtered(first, steps(GRID, mean, sigma), own)
     )
 
 
-@everyday(walk_density, sigma=POSITIVE, drift=REAL, width=26000, scramblings=9)
+@everyday(walk_density, sigma=POSITIVE, drift=REAL, width=58000, scramblings=8)
 def walk_under_poisson_counts():
     sigma, drift = pm.Gamma("sigma", 6, 15), pm.Normal("drift", 0, 0.2)
     first = pm.Normal.dist(1, 1)
