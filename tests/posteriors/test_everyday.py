@@ -107,7 +107,7 @@ SOLVED = (
     "means in a box and in order",
 )
 LONG = ("epidemic by euler steps", "drug in three compartments")
-"""Whose steps, one by one, take more than half an hour and 10 GB to compile: not to be integrated."""
+"""Whose steps, one by one, take more than half an hour and 10 GB to compile."""
 WRONG = {
     "random intercepts of gamma waits": "ParameterValueError where the group is eliminated",
     "volatility as a walk": "the mean of the walk is said not to exist",

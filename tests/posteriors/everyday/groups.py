@@ -235,12 +235,12 @@ SOLD = RNG.poisson(np.exp(1.2 + 0.8 * _COUNTRY[:, None] * _PRODUCT))
 
 
 def product_density(base, column):
-    eta = base[:, None, None, None] + column[:, None, :, None] * FEW
+    eta = base[:, None, None, None] + column[:, None, :, None] * NODES
     inner = with_effects(poisson(eta, SOLD[..., None]).sum(2))
     return normal(base, 0, 2) + stats.lognorm.logpdf(column, 0.5).sum(1) + inner
 
 
-@everyday(product_density, base=REAL, column=(POSITIVE, 5), width=3500, scramblings=10)
+@everyday(product_density, base=REAL, column=(POSITIVE, 5), width=7000, scramblings=10)
 def rows_times_columns_under_poisson_counts():
     base, row = pm.Normal("base", 0, 2), pm.Normal("row", shape=8)
     column = pm.LogNormal("column", 0, 0.5, shape=5)
