@@ -44,9 +44,7 @@ WITH_EFFECTS = (
     "hidden chain of three states",
     "ponds over four summers",
     "mixture of two lines",
-    "guesses of a triangle",
     "blocks with laplace noise",
-    "lognormal waits after a start",
     "steps of a walk that are seldom large",
 )
 """Of which the density by hand has integrated something out, or is in other coordinates."""
