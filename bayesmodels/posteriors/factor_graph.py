@@ -190,7 +190,9 @@ def _of_floats(total: Any, given: dict[Any, Any]) -> Any:
         inputs = [known.get(v, v) for v in node.inputs]
         if inputs == list(node.inputs):
             continue
-        if isinstance(node.op, CAReduce) and scalar(node.op) is Add:
+        if isinstance(node.op, CheckAndRaise):  # what it checks are the summands' own values
+            known[node.outputs[0]] = inputs[0]
+        elif isinstance(node.op, CAReduce) and scalar(node.op) is Add:
             known[node.outputs[0]] = inputs[0].sum(axis=node.op.axis)
         else:
             outputs = node.clone_with_new_inputs(inputs, strict=False).outputs

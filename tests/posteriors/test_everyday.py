@@ -8,9 +8,10 @@ from pytensor.configdefaults import config
 
 import bayesmodels as bm
 from bayesmodels.posteriors.model_density import ModelDensity
+from tests.posteriors.everyday.groups import GROUPS
 from tests.posteriors.everyday.hand import REAL, Everyday
 from tests.posteriors.everyday.make import kept
-from tests.posteriors.everyday.more import MODELS
+from tests.posteriors.everyday.models import MODELS
 
 WITH_EFFECTS = (
     "seeds",
@@ -30,6 +31,21 @@ WITH_EFFECTS = (
     "stochastic volatility",
     "hidden regimes with six unknown numbers",
     "effects of five unknown scales",
+    *GROUPS,
+    "horseshoe of five coefficients",
+    "measurement error in a straight line",
+    "one factor of five tests",
+    "walk under poisson counts",
+    "form of a team as a walk",
+    "seasonal counts with an autoregression",
+    "local level with outliers",
+    "volatility as a walk",
+    "hidden chain of counts with a trend",
+    "hidden chain of three states",
+    "ponds over four summers",
+    "mixture of two lines",
+    "blocks with laplace noise",
+    "steps of a walk that are seldom large",
 )
 """Of which the density by hand has integrated something out, or is in other coordinates."""
 FAR = 4.0  # standard errors of a figure, beside the error that is stated
@@ -55,8 +71,44 @@ SOLVED = (
     "capture recapture mh",
     "capture recapture mth",
     "two parameter items",
+    "random intercepts under a probit",
+    "ratings of ten judges",
+    "random intercepts with student noise",
+    "rows times columns under poisson counts",
+    "later rewards of twelve persons",
+    "logit of ten coefficients with student priors",
+    "logit of forty coefficients",
+    "poisson regression with twenty coefficients",
+    "softmax of four classes",
+    "dirichlet regression of three shares",
+    "teams by their strength",
+    "horseshoe of five coefficients",
+    "exponentially modified normal regression",
+    "headings on a circle",
+    "regression of mean and spread",
+    "inverse normal passage times",
+    "zero inflated negative binomial regression",
+    "hurdle of gamma amounts",
+    "regression censored at zero",
+    "regression truncated at zero",
+    "one factor of five tests",
+    "gaussian process with five lengths",
+    "walk under poisson counts",
+    "hidden chain of counts with a trend",
+    "hidden chain of three states",
+    "ponds over four summers",
+    "mixture of three poissons",
+    "mixture of three exponentials",
+    "mixture of two lines",
+    "garch with student noise",
+    "orders that follow their past",
+    "moving average and autoregression",
+    "logistic growth with five parameters",
+    "gompertz and makeham mortality",
+    "broken stick",
+    "means in a box and in order",
 )
-UNEQUAL = "has not settled|scalars remain|several places"
+UNEQUAL = "has not settled|scalars remain|several places|infinitely many values"
 """Why others may be refused: few weights decide, too many points are needed, or scalars remain."""
 
 
@@ -92,6 +144,22 @@ EFFECTS = {
     "measurement error under poisson counts": {"x": 30},
     "glmm poisson": {"year": 40},
     "stochastic volatility": {"h": 60},
+    "random intercepts under a probit": {"group": 10},
+    "random intercepts under a cloglog": {"litter": 14},
+    "ratings of ten judges": {"judge": 10},
+    "random intercepts under a beta binomial": {"group": 10},
+    "random intercepts with student noise": {"group": 10},
+    "weibull survival with frailty": {"group": 10},
+    "censored lognormal survival with frailty": {"group": 10},
+    "crossed effects under a logit": {"column": 6},
+    "rows times columns under poisson counts": {"row": 8},
+    "michaelis and menten in six laboratories": {"laboratory": 6},
+    "later rewards of twelve persons": {"person": 12},
+    "studies with outliers": {"effect": 9},
+    "measurement error in a logistic regression": {"x": 40},
+    "walk under poisson counts": {"h": 24},
+    "seasonal counts with an autoregression": {"h": 24},
+    "volatility as a walk": {"h": 30},
 }
 
 

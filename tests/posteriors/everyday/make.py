@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.posteriors.everyday.more import MODELS
+from tests.posteriors.everyday.models import MODELS
 
 FILE = Path(__file__).parent / "figures.json"
 
