@@ -237,7 +237,7 @@ def integral(
         history.append(result)
         unknown.append(_unknown(lattices, result, least))
         changes = _changes(history, least)
-        errors = _errors(changes, starts.shape[1]) + outside + unknown[-1][0]
+        errors = _errors(changes, starts.shape[1], exists) + outside + unknown[-1][0]
         if len(unknown) > _CYCLE and errors[0] <= tolerance:
             # Beyond what numbers tell there is some of a moment, however fine the lattice.
             _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
@@ -249,10 +249,6 @@ def integral(
         new = number if part else number - size
         late = counted.seconds + new * (cost + _EACH) / SPEED > seconds
         ends = late or number > _MOST
-        if ends and error > tolerance and len(changes) > _CYCLE and exists.all():
-            # What does not converge as fast as an analytic function is as far off as it changed.
-            errors = np.max(changes, 0) + outside + unknown[-1][0]
-            error = float(np.max(errors[exists]))
         if error <= (_STATED if ends and exists.all() else tolerance):
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
@@ -634,22 +630,24 @@ def _changes(history: list[Array], least: Array | float) -> list[Array]:
     return [np.abs(a - b) / every for a, b in pairs]
 
 
-def _errors(changes: list[Array], d: int) -> Array | float:
+def _errors(changes: list[Array], d: int, exists: NDArray[np.bool_]) -> Array | float:
     """Return errors of the last estimates, from how they changed with the last refinements.
 
     On a line each refinement squares the error of an analytic function; elsewhere one may leave it
     as it is, in one direction, but two do not. Where the changes do not shrink like that (kinks,
-    steps), no more is said than they show.
+    steps), or are not small yet, no more is said than they show, of all numbers together: one may
+    change little by chance.
     """
     if len(changes) < 2:  # noqa: PLR2004 - one tells nothing
         return math.inf
     result = np.maximum(changes[0], changes[1] ** _POWER)
-    cycle = 1 if d == 1 else 2
-    if len(changes) < 2 + cycle:
+    cycle, slow = 1 if d == 1 else 2, False
+    if len(changes) >= 2 + cycle:
+        now, before = (np.max(changes[k : k + cycle], 0) for k in (2 - cycle, 2))
+        slow = bool((now > before**_POWER)[exists].any())
+    if not slow and np.max(result[exists]) <= _USUAL:
         return result
-    now = np.max(changes[2 - cycle : 2], 0)
-    slow = now > np.max(changes[2 : 2 + cycle], 0) ** _POWER
-    return np.where(slow, np.max([result, changes[1] / 2, changes[2] / 4], 0), result)
+    return np.maximum(result, np.max([x[exists] for x in changes[: 3 if slow else 2]]))
 
 
 def _integral(

@@ -116,7 +116,8 @@ class AlikeElements:
     def _numbers(self, kinds: Integers) -> dict[Any, Integers]:
         """Return the numbers of the entries of all variables."""
         graph = self._graph
-        result = {p: self._every(p) for p in graph.points} | {graph.points[0]: kinds}
+        seen = [p for p in graph.points if p in graph.values]
+        result = {p: self._every(p) for p in seen} | {graph.points[0]: kinds}
         for node in graph.nodes:
             for v in {*node.inputs} & {*graph.values} - {*result}:
                 result[v] = _numbered_constants(graph.values[v])

@@ -625,7 +625,7 @@ def _law(family: Family, **parameters: Array) -> Any:
 def _where_known(
     run: Callable[[Point], dict[str, dict[str, Array]]], rows: Point
 ) -> tuple[dict[str, dict[str, Array]], NDArray[np.bool_]]:
-    """Evaluate for all rows but those that rounding leaves no digits of; say which these are."""
+    """Evaluate for all rows but those that rounding leaves no digits of; say which are known."""
     parts = in_halves(
         lambda part: run({name: x[part] for name, x in rows.items()}),
         slice(0, len(next(iter(rows.values())))),
@@ -636,7 +636,16 @@ def _where_known(
         name: {key: np.concatenate([result[name][key] for result in results]) for key in of}
         for name, of in (results[0] if results else {}).items()
     }
-    return joined, np.repeat([result is not None for _, result in parts], [n for n, _ in parts])
+    known = np.repeat([result is not None for _, result in parts], [n for n, _ in parts])
+    floats = [x for of in joined.values() for x in of.values() if x.dtype.kind == "f"]
+    some = ~np.logical_or.reduce([np.isnan(x).reshape(len(x), -1).any(1) for x in floats])
+    if np.all(some):
+        return joined, known
+    known[known] = some
+    return {
+        name: {key: x[some] if x.dtype.kind == "f" else x for key, x in of.items()}
+        for name, of in joined.items()
+    }, known
 
 
 def _unflattened(value: Array, batch: tuple[int, ...]) -> Array:

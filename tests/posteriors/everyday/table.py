@@ -80,7 +80,7 @@ def glmm_density(w, sigma):
     return normal(w, 0, 3) + half_normal(sigma) + with_effects(poisson(eta, PAIRS[:, None]))
 
 
-@everyday(glmm_density, w=(REAL, 4), sigma=POSITIVE, width=6500, scramblings=10)
+@everyday(glmm_density, w=(REAL, 4), sigma=POSITIVE, width=6500, scramblings=12)
 def glmm_poisson():
     w, sigma = pm.Normal("w", 0, 3, shape=4), pm.HalfNormal("sigma", 1)
     year = pm.Normal("year", 0, 1, shape=40)
