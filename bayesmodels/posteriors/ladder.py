@@ -137,7 +137,8 @@ def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
 def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.Generator], Draw]:
     """Integrate; data for which the integral does not settle are left to a sampler."""
     jobs = integrands(block(data.model, SECONDS, rng), rng)
-    sampled = cache(lambda: _sampled(data, jobs[0].part))
+    part = next(job.part for job in reversed(jobs) if not job.white)
+    sampled = cache(lambda: _sampled(data, part))
 
     def given(rng: np.random.Generator) -> Draw:
         try:
