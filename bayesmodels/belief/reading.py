@@ -329,7 +329,7 @@ def _defined(value: Any, what: str, name: str) -> Array:
     result: Array = np.asarray(value, dtype=float)[()]
     if np.isnan(result).any():
         raise PriorError(
-            f"{name}: its {what} does not exist under this belief (tails too heavy). Update it "
-            "with more rows, or read interval() instead."
+            f"{name}: its {what} does not exist under this belief, or too few points tell of it "
+            "(tails too heavy). Update it with more rows, or read interval() instead."
         )
     return result
