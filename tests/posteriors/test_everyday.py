@@ -239,3 +239,19 @@ def test_everyday_models_are_right_or_refused(name, record_property):
         if key in one.scalars:
             wanted, off = (np.array(figures[word][key]) for word in ("mean", "mean_error"))
             assert (np.abs(mean - wanted) <= FAR * np.hypot(off, found.errors["mean"][key])).all()
+
+
+@pytest.mark.slow
+def test_about_95_of_100_weighted_numbers_are_within_two_standard_errors():
+    off = []
+    for name in ("poisson regression with seven coefficients", "probit with five coefficients"):
+        one, figures = MODELS[name], kept()[name]
+        for seed in range(20):
+            found = bm.integrate(one.build(), rng=seed)
+            gap = found.log_evidence - figures["log_evidence"]
+            off.append(gap / np.hypot(found.errors["log_evidence"], figures["log_evidence_error"]))
+            for key in one.scalars:
+                wanted, own = (np.array(figures[word][key]) for word in ("mean", "mean_error"))
+                gap = found.mean()[key] - wanted
+                off += list(np.ravel(gap / np.hypot(found.errors["mean"][key], own)))
+    assert 0.92 < np.mean(np.abs(off) < 2) < 0.995
