@@ -237,10 +237,13 @@ def integral(
         history.append(result)
         unknown.append(_unknown(lattices, result, least))
         changes = _changes(history, least)
-        errors = _errors(changes, starts.shape[1], exists) + outside + unknown[-1][0]
+        own, slow = _errors(changes, starts.shape[1])
+        errors = own + outside + unknown[-1][0]
         if len(unknown) > _CYCLE and errors[0] <= tolerance:
             # Beyond what numbers tell there is some of a moment, however fine the lattice.
             _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
+        last = [x[exists] for x in changes[: 3 if np.any(slow) else 2]]
+        errors[exists] = _together(errors[exists], last)
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), _finer(lattices)
         part = _part(lattices, error, tolerance) if len(history) > _CYCLE + 1 else 0.0
@@ -630,24 +633,31 @@ def _changes(history: list[Array], least: Array | float) -> list[Array]:
     return [np.abs(a - b) / every for a, b in pairs]
 
 
-def _errors(changes: list[Array], d: int, exists: NDArray[np.bool_]) -> Array | float:
+def _errors(changes: list[Array], d: int) -> tuple[Array | float, NDArray[np.bool_] | bool]:
     """Return errors of the last estimates, from how they changed with the last refinements.
 
     On a line each refinement squares the error of an analytic function; elsewhere one may leave it
     as it is, in one direction, but two do not. Where the changes do not shrink like that (kinks,
-    steps), or are not small yet, no more is said than they show, of all numbers together: one may
-    change little by chance.
+    steps), which is returned, too, no more is said than they show.
     """
     if len(changes) < 2:  # noqa: PLR2004 - one tells nothing
-        return math.inf
+        return math.inf, False
     result = np.maximum(changes[0], changes[1] ** _POWER)
-    cycle, slow = 1 if d == 1 else 2, False
-    if len(changes) >= 2 + cycle:
-        now, before = (np.max(changes[k : k + cycle], 0) for k in (2 - cycle, 2))
-        slow = bool((now > before**_POWER)[exists].any())
-    if not slow and np.max(result[exists]) <= _USUAL:
-        return result
-    return np.maximum(result, np.max([x[exists] for x in changes[: 3 if slow else 2]]))
+    cycle = 1 if d == 1 else 2
+    if len(changes) < 2 + cycle:
+        return result, False
+    now = np.max(changes[2 - cycle : 2], 0)
+    slow = now > np.max(changes[2 : 2 + cycle], 0) ** _POWER
+    return np.where(slow, np.max([result, changes[1] / 2, changes[2] / 4], 0), result), slow
+
+
+def _together(errors: Array, changes: list[Array]) -> Array:
+    """Return errors of numbers that have not settled: as one may change little by chance, of all.
+
+    They are as far off as any of them changed.
+    """
+    unsettled = np.max(errors, initial=0.0) > _USUAL
+    return np.maximum(errors, np.max(changes)) if unsettled and changes else errors
 
 
 def _integral(
