@@ -242,8 +242,8 @@ def integral(
         if len(unknown) > _CYCLE and errors[0] <= tolerance:
             # Beyond what numbers tell there is some of a moment, however fine the lattice.
             _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
-        last = [x[exists] for x in changes[: 3 if np.any(slow) else 2]]
-        errors[exists] = _together(errors[exists], last)
+        if np.any(slow & exists):
+            errors[exists] = _together(errors[exists], [x[exists] for x in changes[:3]])
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), _finer(lattices)
         part = _part(lattices, error, tolerance) if len(history) > _CYCLE + 1 else 0.0
@@ -252,7 +252,8 @@ def integral(
         new = number if part else number - size
         late = counted.seconds + new * (cost + _EACH) / SPEED > seconds
         ends = late or number > _MOST
-        if error <= (_STATED if ends and exists.all() else tolerance):
+        short = ends and exists.all() and unknown[-1][0] <= tolerance
+        if error <= (_STATED if short else tolerance):
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
             stated = np.maximum(errors, errors - unknown[-1][0] + unknown[-1])
@@ -644,17 +645,17 @@ def _errors(changes: list[Array], d: int) -> tuple[Array | float, NDArray[np.boo
         return math.inf, False
     result = np.maximum(changes[0], changes[1] ** _POWER)
     cycle = 1 if d == 1 else 2
-    if len(changes) < 2 + cycle:
-        return result, False
+    if len(changes) < 2 + cycle:  # all that is known is whether they shrink
+        return result, bool(np.max(changes[1]) > np.max(changes[-1]))
     now = np.max(changes[2 - cycle : 2], 0)
     slow = now > np.max(changes[2 : 2 + cycle], 0) ** _POWER
     return np.where(slow, np.max([result, changes[1] / 2, changes[2] / 4], 0), result), slow
 
 
 def _together(errors: Array, changes: list[Array]) -> Array:
-    """Return errors of numbers that have not settled: as one may change little by chance, of all.
+    """Return errors of numbers that settle slowly: as far off as any of them changed.
 
-    They are as far off as any of them changed.
+    One may change little by chance.
     """
     unsettled = np.max(errors, initial=0.0) > _USUAL
     return np.maximum(errors, np.max(changes)) if unsettled and changes else errors

@@ -256,7 +256,7 @@ def test_what_settles_slowly_is_refused_or_right(f, truth):
         result = found(1, f)
     except NotSettled:
         return
-    assert abs(result.log_total - truth) <= min(TOLERANCE, 2 * result.log_error)
+    assert abs(result.log_total - truth) <= 2 * result.log_error <= 2e-3
 
 
 def test_a_density_that_is_zero_everywhere_is_refused():
@@ -279,7 +279,7 @@ def test_no_number_depends_on_the_clock(monkeypatch):
 
 
 def test_the_search_for_modes_ends_in_time():
-    with pytest.raises(NotSettled, match="search for modes takes more time"):
+    with pytest.raises(NotSettled, match="search for modes takes more than 0 s"):
         integral(
             lambda x: (-(x[:, 0] ** 2), x),
             np.zeros((1, 1)),

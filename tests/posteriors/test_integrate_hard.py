@@ -55,8 +55,8 @@ def judged(hard, posterior):
         for name, given in values.items():
             found, value = number(laws[name]), np.asarray(given, dtype=float)
             # Of weights, tails may tell too little of a moment: then it is not stated.
-            untold = posterior.rung == "weighted" and np.isnan(found)
-            known, sd = ~np.isnan(value) & ~untold, laws[name].std()
+            untold = np.logical_and(posterior.rung == "weighted", np.isnan(found))
+            known, sd = ~(np.isnan(value) | untold), laws[name].std()
             assert np.array_equal(np.isnan(found), ~known), f"{kind} of {name}: {found}"
             unit = np.where(np.isnan(sd), 1.0, sd)
             off, stated = np.abs(found - value) / unit, errors[kind][name] / unit
