@@ -253,6 +253,8 @@ def integral(
         late = counted.seconds + new * (cost + _EACH) / SPEED > seconds
         ends = late or number > _MOST
         short = ends and exists.all() and unknown[-1][0] <= tolerance
+        errors = _together(errors, changes[:3]) if short and error > tolerance else errors
+        error = float(np.max(errors[exists]))
         if error <= (_STATED if short else tolerance):
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
@@ -653,7 +655,7 @@ def _errors(changes: list[Array], d: int) -> tuple[Array | float, NDArray[np.boo
 
 
 def _together(errors: Array, changes: list[Array]) -> Array:
-    """Return errors of numbers that settle slowly: as far off as any of them changed.
+    """Return errors of numbers that have not settled: as far off as any of them changed.
 
     One may change little by chance.
     """

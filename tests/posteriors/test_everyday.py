@@ -68,7 +68,6 @@ SOLVED = (
     "effects of five unknown scales",
     "lsat",
     "capture recapture mh",
-    "capture recapture mth",
     "two parameter items",
     "random intercepts under a probit",
     "ratings of ten judges",
