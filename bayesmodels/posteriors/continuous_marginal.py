@@ -93,8 +93,8 @@ class ContinuousMarginal:
         t, step = nodes.places(number)
         x = np.ascontiguousarray(np.moveaxis(nodes.at(t), 2, 1))
         added = np.moveaxis(self._of.added(rest, x, self._one), 1, 2)
-        logs = nodes.log_weights(t) + np.log(step)[..., None]
-        logs += added
+        with np.errstate(invalid="ignore"):
+            logs = nodes.log_weights(t) + np.log(step)[..., None] + added
         # Far out numbers overflow; what is next to that must be negligible.
         logs[np.isnan(logs)] = -np.inf
         return logs

@@ -212,11 +212,11 @@ class ElementSummands:
             parts.append(_Part(chosen, weights, *targets, ndim, whole))
         return Sums(self._runs.get(needed), parts, size)
 
+    @np.errstate(all="ignore")
     def added(self, rest: Mapping[str, Any], z: Array, sums: Sums) -> Array:
         """Return sums of summands, (n, looks, size), at z (n, looks, elements that differ)."""
         values = [np.asarray(rest[p.name], p.dtype)[:, None] for p in self.remaining]
-        with np.errstate(all="ignore"):
-            each = sums.run(z, *values)
+        each = sums.run(z, *values)
         result = np.zeros((*z.shape[:2], sums.size))
         for x, part in zip(each, sums.parts, strict=True):
             core = x.shape[x.ndim - part.ndim :]

@@ -26,7 +26,7 @@ from bayesmodels.numerics.product import Product
 from bayesmodels.numerics.weights import Weighted
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import Budget
-from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.conditional import LIGHT_MODE, Conditionals
 from bayesmodels.posteriors.density import changing
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.new_data import NewData
@@ -98,7 +98,7 @@ def _with_indicators(model: pm.Model) -> tuple[pm.Model, dict[str, Any]]:
     result = {}
     with copy:
         for rv, term in zip(values, terms, strict=True):
-            shape = pm.draw(rv, random_seed=0).shape[: term.ndim]
+            shape = pm.draw(rv, random_seed=0, mode=LIGHT_MODE).shape[: term.ndim]
             result[rv.name] = changing(np.zeros(shape), f"{rv.name} left out")
             pm.Potential(f"without {rv.name}", -pt.sum(result[rv.name] * term))
     return copy, result
