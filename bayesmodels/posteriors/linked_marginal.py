@@ -224,8 +224,8 @@ class LinkedMarginal:
         for some, values in self._batches(rest, np.arange(rows), number + _NODES):
             laws = NormalForest(*(x[some] for x in fit.forest))
             logs = self._eliminated(values, laws, number, places).log_laws() + np.log(np.cosh(t))
-            logs -= logs.max(2, keepdims=True)
-            mass[some] = np.exp(logs)
+            with np.errstate(invalid="ignore"):  # next to a scale of zero a law may be lost
+                mass[some] = np.exp(logs - logs.max(2, keepdims=True))
         return self._of.laws(nodes, mass / mass.sum(2, keepdims=True))
 
     def draw(self, rest: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Array]:
