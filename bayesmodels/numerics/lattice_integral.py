@@ -255,7 +255,7 @@ def integral(
         short = ends and exists.all() and unknown[-1][0] <= tolerance
         errors = _together(errors, changes[:3]) if short and error > tolerance else errors
         error = float(np.max(errors[exists]))
-        if error <= (_STATED if short else tolerance):
+        if error <= (max(_STATED, tolerance) if short else tolerance):
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
             stated = np.maximum(errors, errors - unknown[-1][0] + unknown[-1])

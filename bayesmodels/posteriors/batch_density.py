@@ -153,7 +153,7 @@ class BatchDensity:
             t.log_jac_det(model.rvs_to_values[rv], *rv.owner.inputs) for rv, t in moved.items()
         ]
         for rv, slope in zip(moved, model.replace_rvs_by_values(jacobians), strict=True):
-            if isinstance(moved[rv], JointlyStandard):
+            if isinstance(moved[rv], JointlyStandard):  # without a root, or the log of its volume
                 result[rv.name] = standard_normal(model.rvs_to_values[rv])
                 continue
             term = result[rv.name]

@@ -82,7 +82,8 @@ def integrate(
     Parameters
     ----------
     model : pymc.Model
-        Any model of which at most 60 scalars are neither conjugate given the rest nor finite.
+        Any model of which at most 60 scalars are neither conjugate given the rest nor finite, nor
+        eliminated; or 200 of latent fields, given at most six others.
     tolerance : float, default 1e-6
         How far off the log evidence may be, and means and standard deviations in units of the
         latter. Of points that are weighted, the standard error of log evidence and means; there
@@ -112,7 +113,8 @@ def integrate(
     -----
     Modes are climbed from several sets of random starts, until a set finds nothing new; not from
     starts from which the density rises all the way to a known mode. A mode whose surroundings no
-    start hits is not found; no method would.
+    start hits is not found, and is in no error. In ten dimensions a mode half as wide as the one
+    that is found, and thirteen of its deviations away, was missed with half of the mass.
 
     Sources: Trefethen and Weideman (2014), *The exponentially convergent trapezoidal rule*, SIAM
     Review 56; Gelman et al. (2013), *Bayesian Data Analysis*, section 5.4 (integrating the
@@ -169,6 +171,17 @@ def integrate(
     took = time.perf_counter() - begun
     again = partial(integrate, tolerance=tolerance, seconds=seconds)
     return IntegratedPosterior(model, held, density, result, part, tolerance, took, again, forward)
+
+
+class _Asked(NamedTuple):
+    """A density, the least units of its numbers, and how well it is to be integrated."""
+
+    f: Function
+    least: Array
+    tolerance: float
+    seconds: float
+    rng: np.random.Generator
+    told: Told | None
 
 
 class Integrand(NamedTuple):
@@ -259,7 +272,7 @@ def settled(
         for job, way in [(j, way) for j in jobs for way in j.ways]:
             f, least = (job.density, job.density.least) if moments else (_mass(job), np.zeros(0))
             try:
-                return job, way(job, f, tolerance, seconds, rng, least, told)
+                return job, way(job, _Asked(f, least, tolerance, seconds, rng, told))
             except OutOfTime as error:
                 raise NotInTime(*_said(job, error)) from error
             except NotSettled as error:
@@ -288,15 +301,8 @@ def _mass(job: Integrand) -> Function:
     return f
 
 
-def _on_lattices(
-    job: Integrand,
-    f: Function,
-    tolerance: float,
-    seconds: float,
-    rng: np.random.Generator,
-    least: Array,
-    told: Told | None,
-) -> Integral | Product:
+def _on_lattices(job: Integrand, asked: _Asked) -> Integral | Product:
+    f, least, tolerance, seconds, rng, told = asked
     cost, left = job.density.cost, seconds
 
     def alone(part: Function, starts: Array) -> Integral:
@@ -311,28 +317,13 @@ def _on_lattices(
     return integral(f, job.starts, tolerance, seconds, rng, least, cost, told, _rough(job))
 
 
-def _whitened(
-    job: Integrand,
-    _f: Function,
-    tolerance: float,
-    seconds: float,
-    rng: np.random.Generator,
-    _least: Array,
-    told: Told | None,
-) -> Weighted:
+def _whitened(job: Integrand, asked: _Asked) -> Weighted:
     assert job.white is not None  # noqa: S101 - it is its way
-    return job.white.integrated(max(tolerance, GOAL), seconds, rng, told)
+    return job.white.integrated(max(asked.tolerance, GOAL), asked.seconds, asked.rng, asked.told)
 
 
-def _by_weights(
-    job: Integrand,
-    f: Function,
-    tolerance: float,
-    seconds: float,
-    rng: np.random.Generator,
-    least: Array,
-    told: Told | None,
-) -> Weighted:
+def _by_weights(job: Integrand, asked: _Asked) -> Weighted:
+    f, least, tolerance, seconds, rng, told = asked
     goal, slope = max(tolerance, GOAL), job.density.slope if job.density.has_slopes else None
     return weighted(f, job.starts, goal, seconds, rng, least, job.density.cost, slope, told)
 

@@ -291,7 +291,7 @@ class _Field:
         known = np.isfinite(root).all((1, 2)) & np.isfinite(x).all(1)
         if known.sum() < 2 * phi.shape[1] + 2:
             raise NotSettled("no top of the latent variables was found")
-        upper = np.swapaxes(np.linalg.inv(root[known]), 1, 2)
+        upper = np.linalg.solve(np.swapaxes(root[known], 1, 2), np.eye(d))
         diagonal = np.diagonal(upper, axis1=1, axis2=2)
         rows = (upper / diagonal[..., None])[:, *np.triu_indices(d, 1)]
         values = np.concatenate([x[known], np.log(diagonal), rows], 1)
