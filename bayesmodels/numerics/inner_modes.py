@@ -219,7 +219,8 @@ def _stepped(tables: Summands, rows: Rows, z: Array, move: Array, value: Array) 
     for _ in range(_HALVINGS):
         tried = before[waiting] + part * move[waiting]
         each = tables(rows[waiting], tried[:, :, None]).values()
-        better = sum(t.reshape(len(tried), -1).sum(1) for t in each) >= value[waiting]
+        with np.errstate(over="ignore", invalid="ignore"):  # too far away is not uphill
+            better = sum(t.reshape(len(tried), -1).sum(1) for t in each) >= value[waiting]
         z[rows[waiting[better]]] = tried[better]
         waiting, part = waiting[~better], part / 2
         if not len(waiting):

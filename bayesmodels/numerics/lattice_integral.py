@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.islands import Island, Search, shares, stretched, wider
+from bayesmodels.numerics.kinks import bends
 from bayesmodels.numerics.lattice import Function, Lattice, Unbounded, cubic, with_digits
 from bayesmodels.numerics.lattice_draws import draws
 from bayesmodels.numerics.lattice_law import Table, table
@@ -227,6 +228,10 @@ def integral(
     islands = _islands(search.in_time, starts, rng)
     counted.spend(search.numbers if rough else 0)
     lattices = _first(f, islands, tolerance)
+    d = starts.shape[1]
+    bent = (
+        d > _FEW and tolerance > _USUAL and any(bends(f, x.frame, tolerance, rng) for x in lattices)
+    )
     history: list[Array] = []
     exists = np.concatenate([[True], ~lacking(f, islands[0].frame)])
     unknown: list[Array] = []
@@ -237,7 +242,7 @@ def integral(
         history.append(result)
         unknown.append(_unknown(lattices, result, least))
         changes = _changes(history, least)
-        own, slow = _errors(changes, starts.shape[1])
+        own, slow = _errors(changes, d, bent)
         errors = own + outside + unknown[-1][0]
         if len(unknown) > _CYCLE and errors[0] <= tolerance:
             # Beyond what numbers tell there is some of a moment, however fine the lattice.
@@ -246,9 +251,8 @@ def integral(
             errors[exists] = _together(errors[exists], [x[exists] for x in changes[:3]])
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), _finer(lattices)
-        part = _part(lattices, error, tolerance) if len(history) > _CYCLE + 1 else 0.0
-        number = size / part ** starts.shape[1] if part else number
-        needs = number * (cost + _EACH) / SPEED
+        part = _part(lattices, error, tolerance) if len(history) > _CYCLE + 1 and not bent else 0.0
+        number = size / part**d if part else number
         new = number if part else number - size
         late = counted.seconds + new * (cost + _EACH) / SPEED > seconds
         ends = late or number > _MOST
@@ -260,7 +264,7 @@ def integral(
             more += 1
             stated = np.maximum(errors, errors - unknown[-1][0] + unknown[-1])
             settled = _integral(lattices, result, np.where(exists, stated, np.nan), least)
-            if ends or more > _MORE or number > _CHEAP or needs > _SOON:
+            if ends or more > _MORE or number > _CHEAP or number * (cost + _EACH) > _SOON * SPEED:
                 return settled
         if settled and ends:
             return settled
@@ -636,21 +640,25 @@ def _changes(history: list[Array], least: Array | float) -> list[Array]:
     return [np.abs(a - b) / every for a, b in pairs]
 
 
-def _errors(changes: list[Array], d: int) -> tuple[Array | float, NDArray[np.bool_] | bool]:
+def _errors(
+    changes: list[Array],
+    d: int,
+    bent: bool,  # noqa: FBT001
+) -> tuple[Array | float, NDArray[np.bool_] | bool]:
     """Return errors of the last estimates, from how they changed with the last refinements.
 
     On a line each refinement squares the error of an analytic function; elsewhere one may leave it
-    as it is, in one direction, but two do not. Where the changes do not shrink like that (kinks,
-    steps), which is returned, too, no more is said than they show.
+    as it is, in one direction, but two do not. Where the changes do not shrink like that, or the
+    function is `bent`, which is returned, too, no more is said than they show.
     """
     if len(changes) < 2:  # noqa: PLR2004 - one tells nothing
         return math.inf, False
     result = np.maximum(changes[0], changes[1] ** _POWER)
     cycle = 1 if d == 1 else 2
     if len(changes) < 2 + cycle:  # all that is known is whether they shrink
-        return result, bool(np.max(changes[1]) > np.max(changes[-1]))
+        return result, bent or bool(np.max(changes[1]) > np.max(changes[-1]))
     now = np.max(changes[2 - cycle : 2], 0)
-    slow = now > np.max(changes[2 : 2 + cycle], 0) ** _POWER
+    slow = bent | (now > np.max(changes[2 : 2 + cycle], 0) ** _POWER)
     return np.where(slow, np.max([result, changes[1] / 2, changes[2] / 4], 0), result), slow
 
 

@@ -250,9 +250,9 @@ def _columns(field: Field, x: Array, real: Elements, step: Array, here: Array) -
     columns = []
     for element, by in zip(real, step, strict=True):
         there = moved(x, element, x[element] + by)
-        change = _slope(field, there, real) - here
+        slope = _slope(field, there, real)
         with np.errstate(all="ignore"):  # the caller looks at what is not finite
-            columns.append(change / (there[element] - x[element]))
+            columns.append((slope - here) / (there[element] - x[element]))
     return np.stack(columns, -1)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesmodels.numerics.lattice import Unbounded
+from bayesmodels.numerics.kinks import bends
+from bayesmodels.numerics.lattice import Frame, Unbounded
 from bayesmodels.numerics.lattice_integral import NotSettled, OutOfTime, integral, price
 
 TOLERANCE = 1e-6
@@ -257,6 +258,36 @@ def test_what_settles_slowly_is_refused_or_right(f, truth):
     except NotSettled:
         return
     assert abs(result.log_total - truth) <= 2 * result.log_error <= 2e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_errors_of_bent_densities_hold_at_loose_tolerances(seed):
+    """A bend's error may change little while the steps shrink, whichever way it lies."""
+    rng, rate = np.random.default_rng(seed), 0.2
+    way, at = rng.normal(size=4), rng.normal()
+    way /= np.linalg.norm(way)
+    sides = [
+        rate**2 / 2 + sign * rate * at + stats.norm.logcdf(-sign * at - rate) for sign in (1, -1)
+    ]
+    result = found(4, lambda x: normal(4)[1](x) - rate * np.abs(x @ way - at), 1e-3)
+    assert abs(result.log_total - np.logaddexp(*sides)) <= result.log_error
+
+
+@pytest.mark.parametrize(
+    ("law", "bent"),
+    [
+        (lambda x: stats.norm.logpdf(x).sum(1), False),
+        (lambda x: stats.logistic.logpdf(3 * x).sum(1), False),
+        (lambda x: stats.t.logpdf(x, 3).sum(1), False),
+        (lambda x: stats.norm.logpdf(x).sum(1) + 0.01 * np.maximum(x.sum(1), 0), True),
+        (lambda x: stats.norm.logpdf(x).sum(1) + 0.01 * (x.sum(1) > 1), True),
+        (lambda x: np.where(x.sum(1) > -3, stats.norm.logpdf(x).sum(1), -np.inf), True),
+    ],
+)
+def test_bends_are_found(law, bent):
+    frame = Frame(np.zeros(5), np.eye(5), np.zeros(5))
+    for seed in range(10):
+        assert bends(lambda x: (law(x), x), frame, 1e-3, np.random.default_rng(seed)) is bent
 
 
 def test_a_density_that_is_zero_everywhere_is_refused():
