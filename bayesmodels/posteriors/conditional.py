@@ -40,8 +40,9 @@ _FAST: Any = Mode(linker="py", optimizer="fast_compile")
 LIGHT_MODE = _FAST.excluding(*SUMS).register((WRITTEN_OUT, -1), (LIGHTER, 100))
 """In Python, without what is slow there."""
 _FULL: Any = Mode(linker="py", optimizer="fast_run")
-# Fused loops would run in Python; slices of more than 127 elements may not be merged (int8).
-_NOT = ("fusion", "add_mul_fusion", "inplace", "BlasOpt", "local_subtensor_merge_slice", *SUMS)
+# Fused loops and powers would run in Python; slices of more than 127 elements may not be merged.
+_FUSED = ("fusion", "add_mul_fusion", "local_pow_to_nested_squaring")
+_NOT = (*_FUSED, "inplace", "BlasOpt", "local_subtensor_merge_slice", *SUMS)
 BATCH_MODE = _FULL.excluding(*_NOT).register((WRITTEN_OUT, -1), (LIGHTEST, 100))
 """Whole arrays at a time in NumPy."""
 _TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 30

@@ -40,9 +40,9 @@ def test_every_formula_ends_in_an_answer_or_in_a_reason(formula):
     except bm.NotConjugate as no:
         reasons.append(no.reason)
     else:
-        assert posterior.errors["log_evidence"] <= (
-            1e-3 if posterior.rung == "integrated" else 0.05
-        )
+        ends = 0.01 if formula.name in MAY_NOT_SETTLE else 1e-3  # where points run out
+        most = ends if posterior.rung == "integrated" else 0.05
+        assert posterior.errors["log_evidence"] <= most
     assert all(any(rv.name in said for rv in model.free_RVs) for said in reasons)
     assert len(reasons) == 1 or formula.name in TOO_MANY | MAY_NOT_SETTLE
 
