@@ -74,6 +74,10 @@ _NODES, _OUT = 120, 12.0  # of a table, and how far out they are in logits
 _BETWEEN = 1e-4  # error of the curve between nodes, about
 
 
+class Uneven(NotSettled):
+    """An integral by weights of which a few decide."""
+
+
 @dataclass(frozen=True, eq=False)
 class Component:
     """A Student-t law: its log share, centre, lower triangular root, and degrees of freedom."""
@@ -339,9 +343,31 @@ def weighted(
 
     tops = proposal or _around_tops(counted.in_time, starts, rng, way)
     most = min(_MOST, (seconds - counted.seconds) * SPEED / each)
-    proposal = _adapted(replace(tops, f=f), most / 8, rng)
+    fit = _adapted(replace(tops, f=f), most / 8, rng)
+    try:
+        return _weighed(fit, goal, most, rng, least, told)
+    except Uneven:
+        # Several laws around each top take more points, and may be nearer to a ridge.
+        if len(fit.proposal.components) > tops.modes or most < _IN_VAIN * _LARGE:
+            raise
+    several = _settled(_split(fit, rng), max(len(fit.x) // _KEPT, _LARGE // 2), most / 4, rng)
+    return _weighed(several, goal, most / 2, rng, least, told)
+
+
+def _weighed(
+    fit: _Fit,
+    goal: float,
+    most: float,
+    rng: np.random.Generator,
+    least: Array | float,
+    told: Told | None,
+) -> Weighted:
+    """Draw points, twice as many each time, at most about so many."""
+    # Wider laws than fit best: points in tails cost little, and large weights there much.
+    wider = tuple(replace(c, root=_WIDTH * c.root) for c in fit.proposal.components)
+    proposal = replace(fit.proposal, components=wider)
     engines = [proposal.sobol(child) for child in rng.spawn(_SCRAMBLINGS)]
-    x, logs, numbers = np.zeros((_SCRAMBLINGS, 0, starts.shape[1])), None, None
+    x, logs, numbers = np.zeros((_SCRAMBLINGS, 0, proposal.size)), None, None
     number = _FIRST // _SCRAMBLINGS
     while True:
         new = np.stack([proposal.at(engine.random(number)) for engine in engines])
@@ -411,7 +437,7 @@ def _believe(result: Weighted) -> None:
     each = _parts(weights)
     apart = each.mean(1).var(ddof=1) / (weights.var() / each.shape[1])
     if share < _LEAST_SHARE or tail > _HEAVIEST or apart > _APART:
-        raise NotSettled(
+        raise Uneven(
             f"of {result.points:,} weighted points {share:.1%} are effective (at least "
             f"{_LEAST_SHARE:.0%} must be), the tail of their weights has the index {tail:.2f} (at "
             f"most {_HEAVIEST}), and independent sets differ {math.sqrt(apart):.2g} times as "
@@ -575,7 +601,7 @@ def _one_top(logs: Logs, x: Array, known: Component) -> bool:
     return near or bool((values >= min(values[0], values[-1]) - _DIP).all())
 
 
-def _adapted(proposal: Proposal, most: float, rng: np.random.Generator) -> Proposal:
+def _adapted(proposal: Proposal, most: float, rng: np.random.Generator) -> _Fit:
     """Fit the laws to weighted points; if these are too unequal, several laws around each top.
 
     Each fit takes at most about so many points.
@@ -591,9 +617,7 @@ def _adapted(proposal: Proposal, most: float, rng: np.random.Generator) -> Propo
     if unequal and 2 * most >= _IN_VAIN * _LARGE:
         several = _settled(_split(best, rng), max(number, _LARGE), most, rng)
         best = several if best.tail > _HEAVIEST or several.share > best.share else best
-    # Wider laws than fit best: points in tails cost little, and large weights there much.
-    wider = tuple(replace(c, root=_WIDTH * c.root) for c in best.proposal.components)
-    return replace(best.proposal, components=wider)
+    return best
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ REAL, POSITIVE, UNIT = "real", "positive", "unit"
 NODES = np.linspace(-8.0, 8.0, 161)
 FEW = NODES[::2]
 _LOG_WEIGHTS = stats.norm.logpdf(NODES) + np.log(NODES[1] - NODES[0])
-_DF = 8.0
 _AT_ONCE = 2_000_000  # numbers
 
 
@@ -41,6 +40,8 @@ class Everyday:
         About how many numbers the density works out at once, for a point.
     scramblings : int
         Logarithm of the number of points of each of them, to the base of two.
+    df : float
+        Degrees of freedom of their law: fewer where tails of the density are heavy.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Everyday:
     scalars: dict[str, tuple[str, int | None]]
     width: int
     scramblings: int
+    df: float = 8.0
 
     @property
     def size(self) -> int:
@@ -126,15 +128,13 @@ class Everyday:
         return result
 
     def _drawn(self, centre, cov, power, rng):
-        d = len(centre)
+        d, df = len(centre), self.df
         u = qmc.Sobol(d + 1, rng=rng).random_base2(power)
         u = np.clip(u, 1e-12, 1 - 1e-12)
-        t = stats.norm.ppf(u[:, :d]) * np.sqrt(_DF / stats.chi2.ppf(u[:, d:], _DF))
+        t = stats.norm.ppf(u[:, :d]) * np.sqrt(df / stats.chi2.ppf(u[:, d:], df))
         root = np.linalg.cholesky(cov)
-        law = (
-            special.gammaln((_DF + d) / 2) - special.gammaln(_DF / 2) - d / 2 * np.log(_DF * np.pi)
-        )
-        law = law - (_DF + d) / 2 * np.log1p((t**2).sum(1) / _DF) - np.log(np.diag(root)).sum()
+        law = special.gammaln((df + d) / 2) - special.gammaln(df / 2) - d / 2 * np.log(df * np.pi)
+        law = law - (df + d) / 2 * np.log1p((t**2).sum(1) / df) - np.log(np.diag(root)).sum()
         z = centre + t @ root.T
         return z, self(z) - law
 
@@ -198,12 +198,12 @@ def poisson(log_rate, counts):
     return counts * log_rate - np.exp(log_rate) - special.gammaln(counts + 1)
 
 
-def everyday(density, *, width=200, scramblings=13, **scalars):
+def everyday(density, *, width=200, scramblings=13, df=8.0, **scalars):
     """Put a function that fills a PyMC model beside a density by hand."""
 
     def entry(fill):
         lines = {n: x if isinstance(x, tuple) else (x, None) for n, x in scalars.items()}
         name = fill.__name__.replace("_", " ")
-        return Everyday(name, opened(fill), density, lines, width, scramblings)
+        return Everyday(name, opened(fill), density, lines, width, scramblings, df)
 
     return entry

@@ -220,6 +220,20 @@ def exponentially_modified_normal_regression():
     pm.ExGaussian("y", mu=X[:, :3] @ w, sigma=sigma, nu=nu, observed=REACTED)
 
 
+ONE_SIDED = stats.skewnorm.rvs(3, 1, 2, size=60, random_state=1)
+
+
+def one_sided_density(mean, sigma, alpha):
+    each = stats.skewnorm.logpdf(ONE_SIDED, alpha[:, None], mean[:, None], sigma[:, None])
+    return normal(mean, 0, 5) + half_normal(sigma, 5) + normal(alpha, 0, 5) + each.sum(1)
+
+
+@everyday(one_sided_density, mean=REAL, sigma=POSITIVE, alpha=REAL, width=60, df=3)
+def skew_normal_noise():
+    mean, sigma = pm.Normal("mean", 0, 5), pm.HalfNormal("sigma", 5)
+    pm.SkewNormal("y", mu=mean, sigma=sigma, alpha=pm.Normal("alpha", 0, 5), observed=ONE_SIDED)
+
+
 _DIRECTION = 0.5 + 2 * np.arctan(X[:, 1:3] @ [0.6, -0.4])
 HEADINGS = RNG.vonmises(_DIRECTION, 4.0)
 
@@ -402,7 +416,8 @@ REGRESSIONS = {
         dirichlet_regression_of_three_shares, teams_by_their_strength,
         lasso_of_three_coefficients, horseshoe_of_five_coefficients,
         quantile_regression_of_three_coefficients, least_absolute_deviations,
-        skew_normal_regression, exponentially_modified_normal_regression, headings_on_a_circle,
+        skew_normal_noise, skew_normal_regression,
+        exponentially_modified_normal_regression, headings_on_a_circle,
         regression_of_mean_and_spread, inverse_normal_passage_times,
         zero_inflated_negative_binomial_regression, hurdle_of_gamma_amounts,
         regression_censored_at_zero, regression_truncated_at_zero,

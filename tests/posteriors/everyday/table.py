@@ -190,7 +190,9 @@ def mth_density(omega, occasion, sigma):
     return normal(occasion, 0, 1.5) + half_normal(sigma) + inner
 
 
-@everyday(mth_density, omega=UNIT, occasion=(REAL, 5), sigma=POSITIVE, width=1000, scramblings=12)
+@everyday(
+    mth_density, omega=UNIT, occasion=(REAL, 5), sigma=POSITIVE, width=1000, scramblings=14, df=3
+)
 def capture_recapture_mth():
     omega, occasion = pm.Beta("omega", 1, 1), pm.Normal("occasion", 0, 1.5, shape=5)
     sigma = pm.HalfNormal("sigma", 1)
