@@ -373,8 +373,7 @@ def _weighed(
         new = np.stack([proposal.at(engine.random(number)) for engine in engines])
         log_weights, carried = proposal.weighed(new.reshape(-1, new.shape[-1]))
         x = np.concatenate([x, new], 1)
-        logs = _joined(logs, log_weights)
-        numbers = _joined(numbers, carried)
+        logs, numbers = _joined(logs, log_weights), _joined(numbers, carried)
         number = x.shape[1]
         result = _estimates(proposal, x, logs, numbers, least)
         _believe(result)
