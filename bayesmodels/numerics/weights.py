@@ -91,6 +91,11 @@ class Component:
         """Return points (n, d) in units of the root, (d, n)."""
         return np.asarray(solve_triangular(self.root, (x - self.centre).T, lower=True))
 
+    def squares(self, x: Array) -> Array:
+        """Return squared distances of points (n, d) from the centre, in units of the root."""
+        with np.errstate(over="ignore"):  # of a root that is next to nothing
+            return np.asarray((self.whitened(x) ** 2).sum(0))
+
     @property
     def log_volume(self) -> float:
         """The log determinant of the root."""
@@ -100,7 +105,7 @@ class Component:
         """Return log densities at points (n, d), times the share."""
         d, df = len(self.centre), self.df
         log_norm = gammaln((df + d) / 2) - gammaln(df / 2) - d / 2 * math.log(df * math.pi)
-        log_kernel = -(df + d) / 2 * np.log1p((self.whitened(x) ** 2).sum(0) / df)
+        log_kernel = -(df + d) / 2 * np.log1p(self.squares(x) / df)
         return np.asarray(self.log_share + log_norm - self.log_volume + log_kernel)
 
 
@@ -521,9 +526,7 @@ def _best(f: Function, starts: Array, tops: list[Component], rng: np.random.Gene
     if tops:
         # A normal law at each top: near another one there is far more than its tails.
         scale = points.shape[1] / 2 * math.log(2 * math.pi)
-        tails = [
-            c.log_share - c.log_volume - scale - (c.whitened(points) ** 2).sum(0) / 2 for c in tops
-        ]
+        tails = [c.log_share - c.log_volume - scale - c.squares(points) / 2 for c in tops]
         above = values - logsumexp(tails, axis=0)
         orders.insert(1, np.argsort(-above, kind="stable")[:_ABOVE])
     return points[list(dict.fromkeys(np.concatenate(orders)))]
@@ -595,7 +598,7 @@ def _highest(slope: Slope, start: Array, root: Array) -> tuple[Array, float, boo
 
 def _one_top(logs: Logs, x: Array, known: Component) -> bool:
     """Whether a point is next to a known top, or there is no valley between them."""
-    near = float((known.whitened(x[None]) ** 2).mean()) < 1 / 4
+    near = float(known.squares(x[None])[0]) < len(x) / 4
     values = logs(x + _WAY * (known.centre - x))
     return near or bool((values >= min(values[0], values[-1]) - _DIP).all())
 

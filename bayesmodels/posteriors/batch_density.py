@@ -17,7 +17,7 @@ from pytensor import tensor
 from pytensor.configdefaults import config
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.utils import rewrite_graph
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.traversal import ancestors, applys_between
 from scipy.sparse import eye_array
 from scipy.special import logsumexp
 
@@ -40,6 +40,7 @@ pt: Any = tensor  # its functions have no types
 
 _BATCH = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
 _BATCH_INNER = 2_000_000  # the same, where most of them are inside of an operation
+_MANY = 1_000  # operations: those of a graph without loops are about a hundred
 _AT_ONCE = 6  # numbers of simple operations that cost one
 _SHARE = 1e-3  # in units of which probabilities are known at least
 MOST_LEVELS = 2**13
@@ -301,8 +302,14 @@ class BatchDensity:
 
     @property
     def has_slopes(self) -> bool:
-        """Whether all operations have derivatives."""
-        return self._slopes is not None
+        """Whether slopes are to be had, and sooner than differences.
+
+        Of as many operations as unrolled steps of an equation have, compiling takes minutes, and a
+        call as long as values at some points.
+        """
+        rows, logs = self._graph
+        operations = len(list(applys_between(rows, [logs])))
+        return operations <= _MANY and self._slopes is not None
 
     def slope(self, x: Array) -> tuple[float, Array]:
         """Return log density and slope at a point (d)."""

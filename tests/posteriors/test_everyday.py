@@ -55,6 +55,7 @@ TOLERANCE = 1e-3  # of what is integrated on lattices: less than what figures ar
 SOLVED = (
     "capture recapture mth",
     "skew normal noise",
+    "lotka volterra with four rates",
     "mixture of two normals",
     "garch",
     "dose and response",
