@@ -56,6 +56,7 @@ SOLVED = (
     "capture recapture mth",
     "skew normal noise",
     "lotka volterra with four rates",
+    "bones",
     "mixture of two normals",
     "garch",
     "dose and response",

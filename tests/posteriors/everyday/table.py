@@ -513,6 +513,30 @@ def lotka_volterra_with_four_rates():
     pm.Normal("y", pt.stack(populations(rates, 8, FIRST)), sigma, observed=LOG_CAUGHT)
 
 
+# --- ages of skeletons ----------------------------------------------------------------------------
+
+SHARP = np.linspace(0.4, 2.0, 12)  # of each kind of bone
+LIMITS = np.linspace(2.0, 14.0, 12)[:, None] + np.array([-1.0, 1.5])
+_AGES = np.linspace(1.0, 16.0, 13)
+_OVER = special.expit(SHARP[:, None] * (_AGES[:, None, None] - LIMITS))
+GRADES = (np.random.default_rng(7).random((13, 12, 1)) < _OVER).sum(-1)
+
+
+def bones_density(age):
+    over = special.expit(SHARP[:, None] * (age[:, :, None, None] - LIMITS))
+    chances = np.stack([1 - over[..., 0], over[..., 0] - over[..., 1], over[..., 1]], -1)
+    seen = np.take_along_axis(chances, GRADES[None, :, :, None], -1)
+    return normal(age, 0, 36) + np.log(seen).sum((1, 2, 3))
+
+
+@everyday(bones_density, age=(REAL, 13), width=500)
+def bones():
+    age = pm.Normal("age", 0, 36, shape=13)
+    pm.OrderedLogistic(
+        "grade", SHARP * age[:, None], SHARP[:, None] * LIMITS, observed=GRADES, compute_p=False
+    )
+
+
 MODELS = {
     one.name: one
     for one in (
@@ -524,6 +548,6 @@ MODELS = {
         meta_analysis_of_three_trials, meta_analysis_of_six_trials,
         mixture_of_two_normals, mixture_of_three_normals,
         mixture_of_five_normals, garch, poisson_gaussian_process,
-        lotka_volterra_with_four_rates,
+        bones, lotka_volterra_with_four_rates,
     )
 }  # fmt: skip
