@@ -61,6 +61,7 @@ _DF = ([10, 25, 50], [8.0, 25.0, 45.0])  # degrees of freedom by dimensions
 _EXPLORED = 50  # starts for each dimension
 _BEST, _ABOVE, _OTHERS = 8, 24, 16  # of them, those that are climbed from
 _ASIDE = 2**13  # points of a set around known tops
+_FAR, _FAR_PART = 2**17, 0.02  # more of them, for this part of the seconds at most
 _SETS = 4
 _SLOPE, _CALL = 10, 20_000  # points, and numbers more, that a slope counts as
 _SPREAD = (0.1, 30.0)
@@ -346,7 +347,8 @@ def weighted(
         counted.spend(_CALL + (_SLOPE * cost if slope else 0))
         return slope(x) if slope else differences(counted)(x)
 
-    tops = proposal or _around_tops(counted.in_time, starts, rng, way)
+    far = int(min(_FAR, _FAR_PART * seconds * SPEED / each))
+    tops = proposal or _around_tops(counted.in_time, starts, rng, way, far)
     most = min(_MOST, (seconds - counted.seconds) * SPEED / each)
     fit = _adapted(replace(tops, f=f), most / 8, rng)
     try:
@@ -479,12 +481,17 @@ def _tail(values: Array) -> float:
 # --- the proposal ---------------------------------------------------------------------------------
 
 
-def _around_tops(f: Function, starts: Array, rng: np.random.Generator, slope: Slope) -> Proposal:
-    """Return normal approximations around the tops; refuse if each set of starts finds others."""
+def _around_tops(
+    f: Function, starts: Array, rng: np.random.Generator, slope: Slope, far: int
+) -> Proposal:
+    """Return normal approximations around the tops; refuse if each set of starts finds others.
+
+    Each set has about as many points `far` from known tops.
+    """
     tops: list[Component] = []
     for number in range(_SETS):
         chosen = np.concatenate([starts[:1], starts[1 + number % 2 :: 2]])
-        points = _best(f, chosen[: _EXPLORED * starts.shape[1]], tops, rng)
+        points = _best(f, chosen[: _EXPLORED * starts.shape[1]], tops, rng, far)
         new = _climbed(f, points, tops, slope, rng)
         tops += new
         highest = max((c.log_share for c in tops), default=-np.inf)
@@ -501,11 +508,14 @@ def _around_tops(f: Function, starts: Array, rng: np.random.Generator, slope: Sl
     )
 
 
-def _best(f: Function, starts: Array, tops: list[Component], rng: np.random.Generator) -> Array:
+def _best(
+    f: Function, starts: Array, tops: list[Component], rng: np.random.Generator, far: int
+) -> Array:
     """Return some of the starts and of points around the first.
 
     These are the best ones, those farthest above what the known tops explain, and any.
     """
+    d, logs = starts.shape[1], logs_of(f)
     low, high = map(math.log, _SPREAD)
     moves = rng.standard_normal(starts.shape) * np.exp(rng.uniform(low, high, (len(starts), 1)))
     points = np.concatenate([starts, starts[0] + moves])
@@ -513,23 +523,29 @@ def _best(f: Function, starts: Array, tops: list[Component], rng: np.random.Gene
         # A narrow law in many dimensions is seen from few places between here and there.
         number = _ASIDE // len(tops)
         out = np.exp(rng.uniform(0.0, high, (number, 1)))
-        points = np.concatenate(
-            [points]
-            + [
-                c.centre + out * rng.standard_normal((number, len(c.centre))) @ c.root.T
-                for c in tops
-            ]
-        )
-    values = logs_of(f)(points)
+        moves = [out * rng.standard_normal((number, d)) for _ in tops]
+        points = np.concatenate([points, *_moved(tops, moves)])
+    values = logs(points)
     points, values = points[values > -np.inf], values[values > -np.inf]
-    orders = [np.argsort(-values, kind="stable")[:_BEST], rng.permutation(len(points))[:_OTHERS]]
+    chosen = np.argsort(-values, kind="stable")[:_BEST], rng.permutation(len(points))[:_OTHERS]
+    best, others = (points[order] for order in chosen)
     if tops:
+        power = int(math.log2(max(1, far / len(tops))))
+        uniform = qmc.Sobol(d + 1, scramble=False).random_base2(power).clip(2.0**-32)
+        moves = [np.exp(high * uniform[:, :1]) * ndtri(uniform[:, 1:])] * len(tops)
+        points = np.concatenate([points, *_moved(tops, moves)])
+        values = np.append(values, logs(points[len(values) :]))
         # A normal law at each top: near another one there is far more than its tails.
-        scale = points.shape[1] / 2 * math.log(2 * math.pi)
+        scale = d / 2 * math.log(2 * math.pi)
         tails = [c.log_share - c.log_volume - scale - c.squares(points) / 2 for c in tops]
-        above = values - logsumexp(tails, axis=0)
-        orders.insert(1, np.argsort(-above, kind="stable")[:_ABOVE])
-    return points[list(dict.fromkeys(np.concatenate(orders)))]
+        above = np.argsort(logsumexp(tails, axis=0) - values, kind="stable")[:_ABOVE]
+        best = np.concatenate([best, points[above]])
+    return np.array(list(dict.fromkeys(map(tuple, np.concatenate([best, others])))))
+
+
+def _moved(tops: list[Component], moves: list[Array]) -> list[Array]:
+    """Return points around tops, in units of their roots."""
+    return [c.centre + move @ c.root.T for c, move in zip(tops, moves, strict=True)]
 
 
 def _climbed(

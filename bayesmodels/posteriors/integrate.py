@@ -113,7 +113,7 @@ def integrate(
     -----
     Modes are climbed from several sets of random starts, until a set finds nothing new; not from
     starts from which the density rises all the way to a known mode. A mode whose surroundings no
-    start hits is not found, and is in no error. In ten dimensions a mode half as wide as the one
+    start hits is not found, and is in no error. In ten dimensions a mode a third as wide as the one
     that is found, and thirteen of its deviations away, was missed with half of the mass.
 
     Sources: Trefethen and Weideman (2014), *The exponentially convergent trapezoidal rule*, SIAM

@@ -73,7 +73,15 @@ def of_two_modes(share, distance, width):
     return Truth(0.0, {"x": mean}, {"x": np.sqrt(square - mean**2)})
 
 
-for case in [(0.5, 4.0, 1.0), (0.1, 6.0, 1.0), (0.01, 5.0, 1.0), (0.9, 20.0, 1.0), (0.2, 6.0, 0.7)]:
+for case in [
+    (0.5, 4.0, 1.0),
+    (0.1, 6.0, 1.0),
+    (0.01, 5.0, 1.0),
+    (0.9, 20.0, 1.0),
+    (0.2, 6.0, 0.7),
+    (0.5, 4.0, 0.5),
+    (0.3, 3.0, 0.4),
+]:
     many(
         partial(of_two_modes, *case),
         refused=("x",),
