@@ -5,12 +5,11 @@ import re
 import numpy as np
 import pytest
 from pytensor.configdefaults import config
-from scipy.stats import t
 
 import bayesmodels as bm
 from bayesmodels.posteriors.model_density import ModelDensity
 from tests.posteriors.everyday.groups import GROUPS
-from tests.posteriors.everyday.hand import REAL, Everyday
+from tests.posteriors.everyday.hand import REAL, STATED, Everyday
 from tests.posteriors.everyday.make import kept
 from tests.posteriors.everyday.models import MODELS
 
@@ -49,8 +48,6 @@ WITH_EFFECTS = (
 )
 """Of which the density by hand has integrated something out, or is in other coordinates."""
 FAR = 4.0  # standard errors of a figure
-STATED = {"integrated": 2.0, "weighted": 1.96 * float(t.isf(1e-5, 15) / t.isf(0.025, 15))}
-"""Times the stated error: twice what is at most; of 16 scramblings, what 2 of 100,000 exceed."""
 TOLERANCE = 1e-3  # of what is integrated on lattices: less than what figures are known to
 SOLVED = (
     "capture recapture mth",
