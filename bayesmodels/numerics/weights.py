@@ -523,8 +523,8 @@ def _best(
         # A narrow law in many dimensions is seen from few places between here and there.
         number = _ASIDE // len(tops)
         out = np.exp(rng.uniform(0.0, high, (number, 1)))
-        moves = [out * rng.standard_normal((number, d)) for _ in tops]
-        points = np.concatenate([points, *_moved(tops, moves)])
+        near = [out * rng.standard_normal((number, d)) for _ in tops]
+        points = np.concatenate([points, *_moved(tops, near)])
     values = logs(points)
     points, values = points[values > -np.inf], values[values > -np.inf]
     chosen = np.argsort(-values, kind="stable")[:_BEST], rng.permutation(len(points))[:_OTHERS]
@@ -532,8 +532,8 @@ def _best(
     if tops:
         power = int(math.log2(max(1, far / len(tops))))
         uniform = qmc.Sobol(d + 1, scramble=False).random_base2(power).clip(2.0**-32)
-        moves = [np.exp(high * uniform[:, :1]) * ndtri(uniform[:, 1:])] * len(tops)
-        points = np.concatenate([points, *_moved(tops, moves)])
+        away = np.exp(high * uniform[:, :1]) * ndtri(uniform[:, 1:])
+        points = np.concatenate([points, *_moved(tops, [away] * len(tops))])
         values = np.append(values, logs(points[len(values) :]))
         # A normal law at each top: near another one there is far more than its tails.
         scale = d / 2 * math.log(2 * math.pi)
