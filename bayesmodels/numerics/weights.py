@@ -535,6 +535,7 @@ def _best(
         away = np.exp(high * uniform[:, :1]) * ndtri(uniform[:, 1:])
         points = np.concatenate([points, *_moved(tops, [away] * len(tops))])
         values = np.append(values, logs(points[len(values) :]))
+        points, values = points[values > -np.inf], values[values > -np.inf]
         # A normal law at each top: near another one there is far more than its tails.
         scale = d / 2 * math.log(2 * math.pi)
         tails = [c.log_share - c.log_volume - scale - c.squares(points) / 2 for c in tops]
