@@ -58,8 +58,11 @@ def test_nothing_is_written_where_nobody_sees_it(model, capfd):
 
 
 def test_ctrl_c_leaves_no_bar_behind(model, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
     terminal = opened(monkeypatch)
-    monkeypatch.setattr(BatchDensity, "__call__", lambda *_: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(BatchDensity, "__call__", interrupted)
     with pytest.raises(KeyboardInterrupt):
         bm.integrate(model, progress=True, rng=1)
     assert SHOWN in terminal.getvalue()

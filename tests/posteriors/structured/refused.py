@@ -327,15 +327,6 @@ def a_chain_that_can_not_have_been():
 UNEQUAL = "has not settled"
 
 
-@refused_by(bm.integrate, UNEQUAL, "rates", "means")
-def a_chain_of_which_all_is_unknown():
-    moves = pm.Dirichlet("rates", np.ones((3, 3)))
-    means, sd = pm.Normal("means", [-1, 0, 2], 1, shape=3), pm.HalfNormal("sd", 1)
-    state = pm.Categorical("state", np.full(3, 1 / 3), shape=40)
-    pm.Potential("moves", pt.log(3 * moves)[state[:-1], state[1:]].sum())
-    pm.Normal("y", means[state], sd, observed=normals.SEEN)
-
-
 @refused_by(bm.integrate, UNEQUAL, "h")
 def stochastic_volatility_of_heavy_steps():
     s = pm.HalfNormal("s", 0.5)
