@@ -22,6 +22,7 @@ def bends(f: Function, frame: Frame, tolerance: float, rng: np.random.Generator)
     u = np.linspace(-_REACH, _REACH, _POINTS)[:, None] * ways
     x, log_slope = frame.points(u.reshape(-1, u.shape[-1]))
     logs = (f(x)[0] + log_slope).reshape(_LINES, _POINTS)
+    logs = np.where(np.isnan(logs), -np.inf, logs)
     high = logs > logs.max() - _DEPTH
     edge = (high[:, 1:] & (logs[:, :-1] == -np.inf)) | (high[:, :-1] & (logs[:, 1:] == -np.inf))
     with np.errstate(invalid="ignore"):  # minus infinity is at an edge, or far down

@@ -355,7 +355,8 @@ def weighted(
         return _weighed(fit, goal, most, rng, least, told)
     except Uneven:
         # Several laws around each top take more points, and may be nearer to a ridge.
-        if len(fit.proposal.components) > tops.modes or most < _IN_VAIN * _LARGE:
+        tried = len(fit.proposal.components) > tops.modes
+        if tried or not fit.share or most < _IN_VAIN * _LARGE:
             raise
     several = _settled(_split(fit, rng), max(len(fit.x) // _KEPT, _LARGE // 2), most / 4, rng)
     return _weighed(several, goal, most / 2, rng, least, told)
