@@ -519,13 +519,13 @@ SHARP = np.linspace(0.4, 2.0, 12)  # of each kind of bone
 LIMITS = np.linspace(2.0, 14.0, 12)[:, None] + np.array([-1.0, 1.5])
 _AGES = np.linspace(1.0, 16.0, 13)
 _OVER = special.expit(SHARP[:, None] * (_AGES[:, None, None] - LIMITS))
-GRADES = (np.random.default_rng(7).random((13, 12, 1)) < _OVER).sum(-1)
+RIPENESS = (np.random.default_rng(7).random((13, 12, 1)) < _OVER).sum(-1)
 
 
 def bones_density(age):
     over = special.expit(SHARP[:, None] * (age[:, :, None, None] - LIMITS))
     chances = np.stack([1 - over[..., 0], over[..., 0] - over[..., 1], over[..., 1]], -1)
-    seen = np.take_along_axis(chances, GRADES[None, :, :, None], -1)
+    seen = np.take_along_axis(chances, RIPENESS[None, :, :, None], -1)
     return normal(age, 0, 36) + np.log(seen).sum((1, 2, 3))
 
 
@@ -533,7 +533,7 @@ def bones_density(age):
 def bones():
     age = pm.Normal("age", 0, 36, shape=13)
     pm.OrderedLogistic(
-        "grade", SHARP * age[:, None], SHARP[:, None] * LIMITS, observed=GRADES, compute_p=False
+        "grade", SHARP * age[:, None], SHARP[:, None] * LIMITS, observed=RIPENESS, compute_p=False
     )
 
 
