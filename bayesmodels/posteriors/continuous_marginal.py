@@ -24,7 +24,7 @@ from pytensor import tensor
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import normalised
-from bayesmodels.numerics.node_law import Nodes, cell_draws
+from bayesmodels.numerics.node_law import Nodes, cell_draws, doubled
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.element_summands import ElementSummands
 from bayesmodels.posteriors.marginalize import Conjugate
@@ -37,7 +37,6 @@ SETTLED = 1e-8
 _NUMBERS = 1_000_000  # held at a time
 _FIRST, _MOST = 40, 1280  # nodes of an element
 _STEP = 0.3  # of t, at most
-_POWER = 1.5  # an analytic function's error is squared by a doubling; this is on the safe side
 _WIDE, _PLACES = 6.0, 24  # where mass is looked for: how far in t, and on how many nodes
 _PLACINGS = 30
 _NEAR, _ALIKE = 0.5, 2.0  # of a scale: a centre that stays; ratio of scales that are the same
@@ -160,7 +159,7 @@ class ContinuousMarginal:
             for some, values in self._batches(rest, np.flatnonzero(left & (sizes == size)), size):
                 own = nodes.of(some)
                 logs, beyond = self._sums(values, own, size)
-                off = _off(logs)
+                off = doubled(logs)
                 wider = [x > SETTLED / self.size for x in beyond]
                 inside = ~(wider[0] | wider[1]).any(1)
                 close = inside & (off + sum(x @ self._times for x in beyond) <= SETTLED)
@@ -248,7 +247,7 @@ class ContinuousMarginal:
             )
             logs, _ = self._sums(values, wide, _MOST)
             gap = np.abs(logs[0] - fit.total[some])
-            if not (gap <= _GAP + _off(logs)).all():
+            if not (gap <= _GAP + doubled(logs)).all():
                 raise NotConjugate(
                     f"given the rest, {self._of.names} may have mass in several places: on nodes "
                     f"that reach further the log density differs by {np.max(gap):.1g}."
@@ -259,14 +258,6 @@ class ContinuousMarginal:
 
 def _number(rest: Mapping[str, Any]) -> int:
     return len(next(iter(rest.values())))
-
-
-def _off(logs: Sequence[Array]) -> Array:
-    """Return the error of log sums, of which each has half of the nodes of the one before."""
-    with np.errstate(invalid="ignore"):
-        last, before = np.abs(logs[0] - logs[1]), np.abs(logs[1] - logs[2])
-        fast = np.minimum(before, 1.0) ** _POWER
-        return np.where(np.minimum(last, 1.0) <= fast, np.minimum(last, 1.0) ** _POWER, last)
 
 
 def _nearer(nodes: Nodes, p: Array) -> tuple[Array, Array, Array, Array, NDArray[np.bool_]]:

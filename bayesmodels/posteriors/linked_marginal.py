@@ -1,14 +1,16 @@
 r"""Chains and trees of continuous elements integrated out of a log density.
 
-Given the variables that remain, elements x meet in pairs, in summands that are quadratic: a random
-walk, an autoregression, groups in groups. All else is a function of one element each, whatever it
-is: the data's. Around the top the log density is that of a normal law, times what each of these
-functions differs from a quadratic one by,
+Given the variables that remain, elements x meet in pairs. Where these summands are quadratic, as
+of a random walk, an autoregression, groups in groups, all else is a function of one element each,
+whatever it is: the data's. Around the top the log density is that of a normal law, times what each
+of these functions differs from a quadratic one by,
 
 .. math:: \ln \int p \, dx = \ell + \ln E_q \prod_i r_i(x_i),
 
 and the mean under the normal law q is a sum over Hermite polynomials (`hermite_forest`). There are
-as many of these as it takes until more change nothing.
+as many of these as it takes until more change nothing. Where no number does, as of outliers or
+jumps there may be several tops, and where pairs meet in any other way, as an intercept and a slope
+of the same data, the integral is a sum over nodes (`node_forest`).
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ from scipy.sparse import csr_array
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.elimination import TooWide
+from bayesmodels.numerics.elimination import Elimination, TooWide
 from bayesmodels.numerics.hermite_forest import Eliminated, HermiteForest, rule
 from bayesmodels.numerics.inner_modes import InnerModes, NormalForest
+from bayesmodels.numerics.node_forest import NodeForest, Settled, Summands
 from bayesmodels.numerics.node_law import Nodes, cell_draws
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.element_summands import ElementSummands
@@ -37,21 +40,27 @@ SETTLED = 1e-7
 """How far off a log integral may be."""
 _LADDER = (12, 18, 27, 40, 60, 90, 135, 200)  # polynomials
 _NUMBERS = 8_000_000  # held at a time
-_TIMES = 12  # that a function of one element takes several operations
+_TIMES, _SEVERAL = 12, 4  # that a function of one element takes several operations, or of a pair
 _NEWTON, _NINE = 10, 9  # steps to a top, about, each of nine looks
 _EVEN, _FAR = 3.0, 9.0  # deviations: so far nodes are about even, and so far they reach
 _NODES, _FEWER = 48, 40  # of laws; and for draws that are improved on
+_FURTHER = 1.0  # in t, where more nodes must tell the same
 _SWEEPS = 2  # of draws of each element given the others
 _INSIDE, _REACH = 32, 8.0  # nodes for them, and how many deviations they reach
 
 
 class Fit(NamedTuple):
-    """Normal laws of rows; how many polynomials did, log integrals, and their errors."""
+    """Normal laws of rows; how many polynomials did, log integrals, and their errors.
+
+    Of rows `on_nodes`, these nodes.
+    """
 
     forest: NormalForest
     number: NDArray[np.intp]
     total: Array
     error: Array
+    nodes: Settled
+    on_nodes: NDArray[np.bool_]
 
 
 class LinkedMarginal:
@@ -77,6 +86,7 @@ class LinkedMarginal:
         self._one = of.sums(alone, of.rows[alone].indices, self.size)
         pairs = np.sort(of.rows[met].indices.reshape(-1, 2), 1)
         self._pairs, which = np.unique(pairs, axis=0, return_inverse=True)
+        self._met = len(met)
         self._two = of.sums(met, which.ravel(), len(self._pairs))
         each = np.repeat(np.arange(len(self._pairs)), 2)
         ends, shape = (self._pairs.ravel(), each), (self.size, len(self._pairs))
@@ -87,17 +97,17 @@ class LinkedMarginal:
             raise NotConjugate(f"{of.names} have too many elements to be eliminated.") from error
         self._odd = self._forest.depth % 2 == 1
         self._modes, self._rough = InnerModes(self._pairs, self.size, rng), False
+        self._nodes = NodeForest(self._pairs, self.size)
         self._start, self._scale, _ = of.prior(conditionals, rng)
         self._first = 0
         for _ in range(2):  # from the prior's units, and from their own
             fit = self.fitted(of.here, 1)
-            if np.isfinite(fit.forest.level[0]) and not fit.forest.quadratic[0]:
-                raise NotConjugate(f"{of.names} are not jointly normal before the data are seen.")
             if not np.isfinite(fit.total[0]):
                 raise NotConjugate(f"no place was found where {of.names} have their mass.")
             self._start, self._scale = fit.forest.centre, fit.forest.sd
-        self.number = int(fit.number[0])
-        self._first = max(0, _LADDER.index(self.number) - 1)
+        self.number, self._by_nodes = int(fit.number[0]), bool(fit.on_nodes[0])
+        if not self._by_nodes:
+            self._first = max(0, _LADDER.index(self.number) - 1)
 
     def _functions(self, rest: Mapping[str, Any], x: Array) -> Array:
         """Return what is a function of one element, of all at nodes (n, elements, levels)."""
@@ -117,16 +127,20 @@ class LinkedMarginal:
             two[:, turned, :, k : k + 1] = summed[:, turned][..., None]
         return {1: self._functions(rest, x), 2: two}
 
-    def _tops(self, rest: Mapping[str, Any], number: int) -> NormalForest:
-        """Return normal laws around the tops, for rows of the rest."""
+    def _given(self, rest: Mapping[str, Any]) -> Summands:
+        """Return tables as a function of rows of the rest, and nodes."""
         values = {p.name: np.asarray(rest[p.name]) for p in self.remaining}
 
         def tables(rows: NDArray[np.intp], x: Array) -> dict[int, Array]:
             return self._tables({name: v[rows] for name, v in values.items()}, x)
 
+        return tables
+
+    def _tops(self, rest: Mapping[str, Any], number: int) -> NormalForest:
+        """Return normal laws around the tops, for rows of the rest."""
         shape = (number, self.size)
         start, scale = (np.array(np.broadcast_to(x, shape)) for x in (self._start, self._scale))
-        return self._modes.found(tables, start, scale)
+        return self._modes.found(self._given(rest), start, scale)
 
     def _eliminated(
         self, rest: Mapping[str, Any], laws: NormalForest, number: int, places: Array
@@ -161,7 +175,14 @@ class LinkedMarginal:
             left, before = left[~close], now[~close]
             if not len(left):
                 break
-        return Fit(laws, sizes, total, error)
+        on_nodes = np.isfinite(laws.level) & np.isnan(total)
+        rows = np.flatnonzero(on_nodes)
+        found = self._nodes.settled(self._given(rest), _around(laws), rows, SETTLED)
+        for at, values in self._batches(rest, rows, 1):
+            total[at] = found.total[at] + self._of.outside(values, laws.centre[at])
+        sizes = np.where(on_nodes, found.number, sizes)
+        error = np.where(on_nodes, found.error, error)
+        return Fit(laws, sizes, total, error, found, on_nodes)
 
     def _sums(
         self, rest: Mapping[str, Any], laws: NormalForest, rows: NDArray[np.intp], number: int
@@ -194,7 +215,8 @@ class LinkedMarginal:
     @property
     def how(self) -> str:
         """How elements are integrated out."""
-        return f"eliminated by {self.number} Hermite polynomials each, or more"
+        what = "on {} nodes" if self._by_nodes else "by {} Hermite polynomials"
+        return f"eliminated {what.format(self.number)} each, or more"
 
     @property
     def rough_cost(self) -> int:
@@ -204,6 +226,8 @@ class LinkedMarginal:
     @property
     def cost(self) -> int:
         """About how many numbers one row takes."""
+        if self._by_nodes:
+            return self.rough_cost + _SEVERAL * self._met * self.number**2
         return self.rough_cost + _TIMES * 2 * self.number * self.size
 
     def expression(self) -> Any:
@@ -214,35 +238,65 @@ class LinkedMarginal:
         """Return what the laws of the elements given the rest are made of, one a row."""
         del kept
         rows = _number(rest)
-        fit, mass = self.fitted(rest, rows), np.empty((rows, self.size, _NODES))
+        fit = self.fitted(rest, rows)
         self._of.settled(fit.total)
-        number = int(fit.number.max())
-        wide = np.full(fit.forest.centre.shape, np.arcsinh(_FAR / _EVEN))
-        nodes = Nodes(fit.forest.centre, _EVEN * fit.forest.sd, -wide, wide)
-        t, _ = nodes.of((slice(1), slice(1))).places(_NODES)
+        nodes, own, known = _around(fit.forest), fit.nodes.nodes, fit.on_nodes
+        number = max(_NODES, int(fit.number[known].max(initial=0)))
+        mass = np.zeros((rows, self.size, number))
+        for at, levels in self._on_nodes(fit):
+            mass[at, :, :levels] = self._summed(rest, own, at, levels).probabilities()
+            # Those that there are more of than did have no mass.
+            reach = (own.high[at] - own.low[at]) * number / levels
+            nodes.low[at], nodes.high[at] = own.low[at], own.low[at] + reach
+        t, _ = _around(fit.forest).of((slice(1), slice(1))).places(number)
         places = _EVEN * np.sinh(t.ravel())
-        for some, values in self._batches(rest, np.arange(rows), number + _NODES):
+        polynomials = int(fit.number[~known].max(initial=0))
+        for some, values in self._batches(rest, np.flatnonzero(~known), polynomials + number):
             laws = NormalForest(*(x[some] for x in fit.forest))
-            logs = self._eliminated(values, laws, number, places).log_laws() + np.log(np.cosh(t))
+            done = self._eliminated(values, laws, polynomials, places)
+            logs = done.log_laws() + np.log(np.cosh(t))
             with np.errstate(invalid="ignore"):  # next to a scale of zero a law may be lost
                 mass[some] = np.exp(logs - logs.max(2, keepdims=True))
         return self._of.laws(nodes, mass / mass.sum(2, keepdims=True))
+
+    def _on_nodes(self, fit: Fit) -> Iterator[tuple[NDArray[np.intp], int]]:
+        """Yield rows that are on equally many nodes and are looked at together, and how many."""
+        for number in np.unique(fit.number[fit.on_nodes]):
+            rows = np.flatnonzero(fit.on_nodes & (fit.number == number))
+            yield from ((at, int(number)) for at in self._nodes.batches(rows, number))
+
+    def _summed(
+        self, rest: Mapping[str, Any], nodes: Nodes, rows: NDArray[np.intp], number: int
+    ) -> Elimination:
+        """Return the sum over so many nodes of some rows."""
+        own = nodes.of(rows)
+        tables = self._given(rest)(rows, own.at(own.places(number)[0]))
+        return self._nodes.eliminated(tables, own, number)
 
     def draw(self, rest: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Array]:
         """Return one draw of the elements for each row of the rest."""
         rows = _number(rest)
         fit, z = self.fitted(rest, rows), np.empty((rows, self.size))
         self._of.settled(fit.total)
-        number = int(fit.number.max())
+        sd = 1 / np.sqrt(fit.forest.precision)
+        for at, number in self._on_nodes(fit):
+            nodes = fit.nodes.nodes.of(at)
+            k = self._summed(rest, fit.nodes.nodes, at, number).sample(len(at), rng)
+            t, step = nodes.places(number)
+            t = np.take_along_axis(t, k[..., None], 2)[..., 0] + step * (rng.random(k.shape) - 0.5)
+            z[at] = nodes.at(t[..., None])[..., 0]
+            sd[at] = 2 * step * nodes.scale * np.cosh(t)
+        known = ~fit.on_nodes
+        number = int(fit.number[known].max(initial=0))
         places = _EVEN * np.sinh(np.linspace(-1, 1, _FEWER) * np.arcsinh(_FAR / _EVEN))
-        for some, values in self._batches(rest, np.arange(rows), number + _FEWER):
+        for some, values in self._batches(rest, np.flatnonzero(known), number + _FEWER):
             laws = NormalForest(*(x[some] for x in fit.forest))
             u = self._eliminated(values, laws, number, places).sample(rng)
-            x = laws.centre + laws.sd * u
-            # Between places that is nearly a draw; given the others, elements are drawn again.
+            z[some] = laws.centre + laws.sd * u
+        # Between places that is nearly a draw; given the others, elements are drawn again.
+        for some, values in self._batches(rest, np.arange(rows), _INSIDE):
             for own in (np.flatnonzero(self._odd), np.flatnonzero(~self._odd)) * _SWEEPS:
-                x[:, own] = self._again(values, x, 1 / np.sqrt(laws.precision), own, rng)
-            z[some] = x
+                z[some[:, None], own] = self._again(values, z[some], sd[some], own, rng)
         return self._of.natural(z)
 
     def _again(
@@ -268,9 +322,23 @@ class LinkedMarginal:
     def off(self, rest: Mapping[str, Any]) -> float:
         """Return how far off the log integral may be at some values of the rest."""
         fit = self.fitted(rest, _number(rest))
-        rows = np.flatnonzero(np.isfinite(fit.total))
-        more = self._sums(rest, fit.forest, rows, 2 * int(fit.number.max()))
-        return float(np.abs(more - fit.total[rows]).max(initial=SETTLED))
+        off, known = SETTLED, np.isfinite(fit.total)
+        rows = np.flatnonzero(known & ~fit.on_nodes)
+        if len(rows):
+            more = self._sums(rest, fit.forest, rows, 2 * int(fit.number[rows].max()))
+            off = float(np.abs(more - fit.total[rows]).max(initial=off))
+        for row in np.flatnonzero(known & fit.on_nodes)[:, None]:
+            nodes, number = fit.nodes.nodes, 2 * int(fit.number[row[0]])
+            further = Nodes(nodes.centre, nodes.scale, nodes.low - _FURTHER, nodes.high + _FURTHER)
+            more = self._summed(rest, further, row, number).log_total
+            off = max(off, float(np.abs(more - fit.nodes.total[row])[0]))
+        return off
+
+
+def _around(laws: NormalForest) -> Nodes:
+    """Return nodes that reach far enough of laws that are about normal."""
+    wide = np.full(laws.centre.shape, np.arcsinh(_FAR / _EVEN))
+    return Nodes(laws.centre, _EVEN * laws.sd, -wide, wide)
 
 
 def _number(rest: Mapping[str, Any]) -> int:

@@ -160,7 +160,7 @@ def rough_density(w, sigma, scale, nu):
 
 @everyday(
     rough_density, w=(REAL, 2), sigma=POSITIVE, scale=POSITIVE, nu=POSITIVE,
-    width=5000, scramblings=9,
+    width=5000, scramblings=12,
 )  # fmt: skip
 def random_intercepts_with_student_noise():
     _, _, line = scattered()
