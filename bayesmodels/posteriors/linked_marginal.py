@@ -9,8 +9,7 @@ of these functions differs from a quadratic one by,
 
 and the mean under the normal law q is a sum over Hermite polynomials (`hermite_forest`). There are
 as many of these as it takes until more change nothing. Where no number does, as of outliers or
-jumps there may be several tops, and where pairs meet in any other way, as an intercept and a slope
-of the same data, the integral is a sum over nodes (`node_forest`).
+jumps there may be several tops, the integral is a sum over nodes (`node_forest`).
 """
 
 from __future__ import annotations
@@ -102,6 +101,8 @@ class LinkedMarginal:
         self._first = 0
         for _ in range(2):  # from the prior's units, and from their own
             fit = self.fitted(of.here, 1)
+            if np.isfinite(fit.forest.level[0]) and not fit.forest.quadratic[0]:
+                raise NotConjugate(f"{of.names} are not jointly normal before the data are seen.")
             if not np.isfinite(fit.total[0]):
                 raise NotConjugate(f"no place was found where {of.names} have their mass.")
             self._start, self._scale = fit.forest.centre, fit.forest.sd
@@ -175,7 +176,7 @@ class LinkedMarginal:
             left, before = left[~close], now[~close]
             if not len(left):
                 break
-        on_nodes = np.isfinite(laws.level) & np.isnan(total)
+        on_nodes = laws.quadratic & np.isfinite(laws.level) & np.isnan(total)
         rows = np.flatnonzero(on_nodes)
         found = self._nodes.settled(self._given(rest), _around(laws), rows, SETTLED)
         for at, values in self._batches(rest, rows, 1):

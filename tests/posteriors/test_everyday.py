@@ -117,7 +117,6 @@ SOLVED = (
     "mixture of four normals of different width",
     "poisson gaussian process",
     "poisson regression with seven coefficients",
-    "random intercepts and slopes under a logit",
     "stochastic volatility",
     "seasonal counts with an autoregression",
     "local level with outliers",
