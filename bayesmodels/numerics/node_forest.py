@@ -22,7 +22,7 @@ Summands = Callable[[NDArray[np.intp], Array], Tables]
 _FIRST, _MOST = 32, 512  # nodes of a number
 _HELD = 2**23  # entries of tables: together, and at most of one row
 _HEARD, _BEYOND = 1e-14, 1e-10  # of the mass: at nodes that are kept; at the ends, where none is
-_WIDER, _FURTHEST = 0.25, 8.0  # of the range; and how far in t it reaches at most
+_WIDER, _FURTHEST = 0.25, 8.0  # of the range; and how far in t it is widened at most
 
 
 class Settled(NamedTuple):
@@ -81,6 +81,7 @@ class NodeForest:
                 nodes.high[at] = np.where(close[:, None], own.high, high)
                 total[at], error[at] = np.where(close, sums[0].log_total, np.nan), off
                 left[at] = ~close
+                wider &= (np.maximum(-own.low, own.high) < _FURTHEST).all(1)
                 sizes[at] = np.where(close | wider, size, 2 * size)
         return Settled(nodes, sizes, total, error)
 
@@ -96,8 +97,7 @@ def _reached(nodes: Nodes, p: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
     heard = p > _HEARD
     first, last = heard.argmax(-1), p.shape[-1] - 1 - heard[..., ::-1].argmax(-1)
     low, high = (np.take_along_axis(t, k[..., None], -1)[..., 0] for k in (first, last))
-    below = (p[..., 0] > _BEYOND) & (nodes.low > -_FURTHEST)
-    above = (p[..., -1] > _BEYOND) & (nodes.high < _FURTHEST)
+    below, above = p[..., 0] > _BEYOND, p[..., -1] > _BEYOND
     wider = (below | above).any(1)
     further = _WIDER * (nodes.high - nodes.low)
     low = np.where(wider[:, None], nodes.low - below * further, low - 2 * step)
