@@ -249,7 +249,9 @@ def _integrand(
     part: PartialPosterior | None, density: BatchDensity, rng: np.random.Generator
 ) -> Integrand:
     sets = [np.arange(density.size)] if part else density.sets
-    drawn = density.prior(_DRAWN * max(map(len, sets)), rng)
+    many = max(map(len, sets))
+    # More are not integrated together, and there may be thousands.
+    drawn = density.prior(_DRAWN * many if many <= _MOST else 0, rng)
     return Integrand(part, density, np.concatenate([density.start[None], drawn]), sets)
 
 

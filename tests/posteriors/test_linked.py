@@ -13,6 +13,7 @@ import bayesmodels as bm
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.posteriors.budget import UNLIMITED
 from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.integrate import block, integrands
 from bayesmodels.posteriors.linked_marginal import SETTLED
 from bayesmodels.posteriors.partial import eliminated
 
@@ -317,6 +318,15 @@ def test_thousands_of_groups_below_a_few():
         for j in range(number)
     )
     assert total == pytest.approx(expected, abs=1e-5)
+
+
+def test_nothing_is_drawn_for_more_scalars_than_are_integrated():
+    """Draws of thousands of steps, some for each, filled the memory."""
+    rng = np.random.default_rng(1)
+    jobs = integrands(block(volatility(returns(100)), 60.0, rng), rng)
+    assert (
+        [len(job.starts) > 1 for job in jobs] == [bool(job.ways) for job in jobs] == [True, False]
+    )
 
 
 @pytest.mark.slow
