@@ -183,7 +183,7 @@ def gamma(k: int) -> Family:
         statistics=lambda x: (np.log(x), x**k),
         slopes=lambda x: (np.ones_like(x), k * x**k),
         natural=lambda shape, rate: (k * shape - 1, -rate),
-        usual=lambda by_log, by_power: ((by_log + 1) / k, -by_power),
+        usual=lambda by_log, by_power: ((by_log + 1) / k, 0.0 - by_power),
         sizes=lambda shape, rate: (np.abs(k * shape) + 1, np.abs(rate)),
         log_normaliser=lambda shape, rate, of: (
             of.gammaln(shape) - shape * of.log(rate) - np.log(abs(k))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 from scipy.special import expit, logit
 
 from bayesmodels.numerics import Array
@@ -245,6 +246,20 @@ class LogConcave(Law):
         low, high = np.nextafter(self.ends[0], np.inf), np.nextafter(self.ends[1], -np.inf)
         draws = self.ppf(np.random.default_rng(random_state).random(size))
         return np.clip(draws, low, high)
+
+
+class Pareto(LogConcave):
+    """The law of numbers from `least` on whose density falls off as x to the minus alpha - 1."""
+
+    def __init__(self, alpha: float, least: float) -> None:
+        def rise(s: Array) -> tuple[Array, Array]:
+            return -alpha * s, np.full(np.shape(s), -alpha)
+
+        super().__init__(lambda _: rise, LOG, (least, np.inf), least)
+        law = stats.pareto(alpha, scale=least)
+        self._mean, self._std = law.mean(), law.std()  # infinite where there is none
+        self._shape = {"s": law.stats("s"), "k": law.stats("k")}
+        self.parameters = {"alpha": alpha, "m": least}
 
 
 def _mirrored(rise: Rise, s: Array) -> tuple[Array, Array]:

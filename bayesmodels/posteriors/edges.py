@@ -68,7 +68,7 @@ def _ends(points: Sequence[Any], terms: Sequence[Any]) -> Ends:
         values = compiled([], [x for each in known for x in each[1:]])() if known else []
     for (point, *_), factor, offset in zip(known, values[::2], values[1::2], strict=True):
         with np.errstate(all="ignore"):
-            limits = -np.asarray(offset, dtype=float) / factor
+            limits = 0.0 - np.asarray(offset, dtype=float) / factor
         if not limits.size or not np.isfinite(limits).all():
             continue
         low, high = result.get(point.name, LINE)

@@ -60,8 +60,8 @@ class Scattered:
     var = partialmethod(_gather, "var")
     std = partialmethod(_gather, "std")
     stats = partialmethod(_gather, "stats")  # "s": skewness, "k": excess kurtosis
-    ppf = partialmethod(_gather, "ppf")  # of one number
-    isf = partialmethod(_gather, "isf")
+    ppf = partialmethod(_at, "ppf")
+    isf = partialmethod(_at, "isf")
     cdf = partialmethod(_at, "cdf")
     sf = partialmethod(_at, "sf")
     logpdf = partialmethod(_at, "logpdf")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.budget import UNLIMITED, Budget
+from bayesmodels.posteriors.edges import edges
 from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.model_density import ModelDensity
+from bayesmodels.posteriors.support.interval import INTERVAL
 from bayesmodels.posteriors.support.kind import Kind, Support, split
 
 Point = dict[str, NDArray[Any]]
@@ -25,11 +28,16 @@ _NONE: Levels = np.zeros(0, dtype=int)
 
 
 def joint_field(model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED) -> Field:
-    """Return the field over all free variables of a model."""
+    """Return the field over all free variables of a model, where the density is not zero."""
     continuous = [s for s in supports if not s.finite]
     density = ModelDensity(model, by=[s.name for s in continuous], budget=budget)
     for reason in density.reasons.values():
         raise NotConjugate(reason)
+    ends = edges(density)
+    continuous = [
+        replace(s, kind=INTERVAL, interval=ends[s.name]) if s.name in ends else s
+        for s in continuous
+    ]
     return Field(density, continuous, [s for s in supports if s.finite], {})
 
 

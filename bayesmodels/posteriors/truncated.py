@@ -27,7 +27,7 @@ from bayesmodels.numerics.exponential_families import (
     gamma,
     generalized_inverse_gaussian,
 )
-from bayesmodels.numerics.log_concave import LINE, LOG, LOGIT, LogConcave, Rise
+from bayesmodels.numerics.log_concave import LINE, LOG, LOGIT, LogConcave, Pareto, Rise
 from bayesmodels.posteriors.families import EPS, UNITS, ElementLaw, Elements, Factor, said
 from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.independent import (
@@ -110,20 +110,26 @@ class Truncated:
         if self.logs:
             return self._peaks
         top = np.full(len(self.each), np.nan)
-        if self._title:
+        if self._title and not self._power:
             with np.errstate(all="ignore"):
                 top = self.family.mode(*(self.usual[key] for key in self.family.parameters))
-        low, high = self.usual["lower"], self.usual["upper"]
+        low, high = np.array([law.ends for law in self.each]).T
         return np.where((low < top) & (top < high), top, np.nan)
 
     def laws(self) -> list[ElementLaw]:
         """Return the law of every element."""
         of = self.family.on.name if self.logs else "Truncated"
         name = of + self.family.name if self._title else "Uniform"
+        name = "Pareto" if self._power else name
         return [
             ElementLaw(self.elements[[i]], name, law, {k: v[[i]] for k, v in self.usual.items()})
             for i, law in enumerate(self.each)
         ]
+
+    @property
+    def _power(self) -> bool:
+        """Whether densities fall off like powers, without an end."""
+        return isinstance(self.each[0], Pareto)
 
     @property
     def _title(self) -> str:
@@ -132,6 +138,8 @@ class Truncated:
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
+        if self._power:
+            return f"{names} has a Pareto law{said(self.usual)}"
         parameters = {key: self.usual[key] for key in self.family.parameters if key in self.usual}
         what = f"{self._title}{said(parameters)}" if parameters else "a uniform law"
         square = "" if abs(self.family.power) == 1 else "the square of "
@@ -161,7 +169,8 @@ def separate_laws(
     seen = np.concatenate([seen, wild], 1)
     which, at = _fitting(field, elements, seen)
     elements, at, which = elements[which >= 0], at[which >= 0], which[which >= 0]
-    alike = np.stack([which, field.endless[elements], at[:, 1] == 0], -1)
+    endless = np.isposinf(field.high[elements])
+    alike = np.stack([which, field.endless[elements], at[:, 1] == 0, endless], -1)
     for kind in np.unique(alike, axis=0):
         here = (alike == kind).all(-1)
         these, family = elements[here], _FAMILIES[kind[0]]
@@ -274,6 +283,8 @@ def _law(field: Field, element: int, family: Family, natural: Array) -> LogConca
         about, proper = _top(family, line, ends, logs=logs)
     check_proper(field, np.array([element]), np.array([proper]))
     if on is LOG and not logs and ends[1] == np.inf and not natural[1] * family.power < 0:
+        if not line[1:].any():
+            return Pareto(float(-line[0]), ends[0])
         raise NotConjugate(
             f"{field.label(element)} falls off like a power, from {ends[0]:g} on without an upper "
             "end: no truncated law with such a tail is known here; give it an upper end."
@@ -347,4 +358,6 @@ def _truncated(field: Field, elements: Elements, family: Family, natural: Array)
         sizes = np.stack(family.sizes(*parameters), -1)
     result = dict(zip(family.parameters, parameters, strict=False))
     result |= {} if logs else {"lower": low, "upper": high}
+    powers = [law.parameters for law in laws if isinstance(law, Pareto)]
+    result = {k: np.array([p[k] for p in powers]) for k in powers[0]} if powers else result
     return Truncated(elements, family, logs, natural, sizes, laws, result)

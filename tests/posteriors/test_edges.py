@@ -103,6 +103,46 @@ def test_integrals_begin_and_end_where_the_density_does(declare):
     assert "can only lie between" in posterior.explain()
 
 
+@pytest.mark.parametrize("declare", CASES)
+def test_closed_forms_begin_and_end_where_the_density_does(declare):
+    density, low, high = CASES[declare]
+    mass, first, second = (
+        integrate.quad(lambda t, k=k: t**k * density(t), low, high, epsabs=0, epsrel=1e-13)[0]
+        for k in range(3)
+    )
+    posterior = bm.exact(built(declare), rng=RNG)
+    (name,) = posterior.dims
+    mean = first / mass
+    assert posterior.log_evidence == pytest.approx(np.log(mass), abs=1e-11)
+    assert posterior.mean()[name] == pytest.approx(mean, rel=1e-11)
+    assert posterior.var()[name] == pytest.approx(second / mass - mean**2, rel=1e-7)
+    law = posterior.marginals()[name]
+    below = integrate.quad(density, low, law.ppf(0.3), epsabs=0, epsrel=1e-12)[0] / mass
+    assert below == pytest.approx(0.3, rel=1e-9)
+    draws = posterior.sample(1000, RNG)[name]
+    assert ((draws >= low) & (draws <= high)).all()
+    assert stats.kstest(draws, law.cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("alpha", [0.4, 1.5, 2.5, 40.0])
+def test_a_closed_form_that_falls_off_like_a_power(alpha):
+    """Of a small power there is neither a mean nor a deviation."""
+    with pm.Model() as model:
+        t = pm.Pareto("t", alpha, 3.0)
+        pm.Uniform("y", 0, t, observed=[1.0, 5.0])
+        pm.Potential("rows", 2 * pt.log(t))  # takes the data's own power back
+    posterior = bm.exact(model, rng=RNG)
+    law, known = posterior.marginals()["t"], stats.pareto(alpha, scale=5.0)
+    q = np.array([1e-9, 0.01, 0.5, 0.99, 1 - 1e-9])
+    np.testing.assert_allclose(law.ppf(q), known.ppf(q), rtol=1e-11)
+    np.testing.assert_allclose(law.isf(q), known.isf(q), rtol=1e-11)
+    np.testing.assert_allclose(law.logpdf(known.ppf(q)), known.logpdf(known.ppf(q)), atol=1e-11)
+    assert posterior.mean()["t"] == pytest.approx(known.mean())
+    assert posterior.var()["t"] == pytest.approx(known.var())
+    assert f"t has a Pareto law with alpha {alpha:g}, m 5." in posterior.explain()
+    assert posterior.log_evidence == pytest.approx(alpha * np.log(3 / 5), abs=1e-12)
+
+
 def test_a_uniform_end_under_a_pareto_prior_is_pareto():
     posterior = bm.integrate(built(pareto), rng=RNG)
     law = stats.pareto(6, scale=2.2)

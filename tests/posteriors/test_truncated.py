@@ -214,3 +214,16 @@ def test_an_interval_too_narrow_for_its_law_is_refused():
 
     with pytest.raises(bm.NotConjugate, match="mu lies in so narrow an interval"):
         bm.exact(build(), rng=1)
+
+
+def test_quantiles_of_several_probabilities_at_once():
+    """Of an array of laws, too, as a frozen SciPy law does it: not those of the first alone."""
+    with pm.Model() as model:
+        share = pm.Uniform("share", 0.2, 0.6, shape=2)
+        pm.Binomial("k", 10, share, observed=[3, 5])
+    law = bm.exact(model, rng=1).marginals()["share"]
+    q = np.array([0.1, 0.5, 0.9])
+    for quantiles, tail in ((law.ppf, law.cdf), (law.isf, law.sf)):
+        together = quantiles(q[:, None])
+        np.testing.assert_array_equal(together, [quantiles(p) for p in q])
+        np.testing.assert_allclose(tail(together), np.broadcast_to(q[:, None], (3, 2)))

@@ -10,7 +10,7 @@ from scipy.special import expit
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.support.kind import Kind, grown, way_between_ends
 
-CUT_OFF = "a truncated normal, Gamma (of it or of its square) or Beta law"
+CUT_OFF = "a truncated normal, Gamma (of it or of its square) or Beta law, nor of a Pareto law"
 _LOGITS = (-16.0, -5.0, 5.0, 16.0)
 _MOST = 16
 
