@@ -118,11 +118,10 @@ class Whole(Law):
 
     def _quantile(self, below: Array, above: Array) -> Array:
         """Return the first values with so much probability at most there, by the smaller tail."""
-        if below <= above:
-            beyond = np.cumsum(self.mass, -1) < below
-        else:
-            tails = np.cumsum(self.mass[..., ::-1], -1)[..., ::-1]
-            beyond = np.concatenate([tails[..., 1:], 0 * tails[..., :1]], -1) > above
+        below, above = below[..., None], above[..., None]
+        tails = np.cumsum(self.mass[..., ::-1], -1)[..., ::-1]
+        more = np.concatenate([tails[..., 1:], 0 * tails[..., :1]], -1)
+        beyond = np.where(below <= above, np.cumsum(self.mass, -1) < below, more > above)
         return self.values[np.minimum(beyond.sum(-1), len(self.values) - 1)]
 
 
