@@ -70,7 +70,7 @@ class OutOfTime(NotSettled):
 
 
 class TooManyPoints(NotSettled):
-    """An integral that would take too many points, of which there are numbers everywhere."""
+    """An integral of which even a normal density's would take too many points."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +256,7 @@ def integral(
         new = number if part else number - size
         late = counted.seconds + new * (cost + _EACH) / SPEED > seconds
         ends = late or number > _MOST
-        short = bool(ends and exists.all() and unknown[-1][0] <= tolerance)
+        short = ends and exists.all() and unknown[-1][0] <= tolerance
         errors = _together(errors, changes[:3]) if short and error > tolerance else errors
         error = float(np.max(errors[exists]))
         if error <= (max(_STATED, tolerance) if short else tolerance):
@@ -269,7 +269,7 @@ def integral(
         if settled and ends:
             return settled
         if not settled:
-            counted.go_on(size, error, number, late=late, known=short)
+            counted.go_on(f"with {size:,} points an error of {error:.1g} is left", number, late)
         evened = lattices if settled or size < _EVENED_FROM else _evened(lattices)
         if evened != lattices:  # for fewer points with about the same errors
             lattices, history, unknown = evened, history[:-1], unknown[:-1]
@@ -343,17 +343,12 @@ class Counted:
     def _more_than(self) -> str:
         return f"more than {self._most:g} s; seconds=... gives it more"
 
-    def go_on(self, size: int, error: float, number: float, *, late: bool, known: bool) -> None:
-        """Raise `NotSettled` or `OutOfTime` if so many points are too many; what is left is said.
-
-        `TooManyPoints` where there are numbers everywhere.
-        """
-        left = f"with {size:,} points an error of {error:.1g} is left"
-        kind = TooManyPoints if known else NotSettled
+    def go_on(self, left: str, number: float, late: bool) -> None:  # noqa: FBT001
+        """Raise `NotSettled` or `OutOfTime`, and what is left, if so many points are too many."""
         if number > _MOST:
-            raise kind(left)
+            raise NotSettled(left)
         if late:
-            raise kind(f"{left}, and more points count as {self._more_than}")
+            raise NotSettled(f"{left}, and more points count as {self._more_than}")
         if self.out_of_time:
             raise OutOfTime(f"{left}, and more points take {self._more_than}")
 

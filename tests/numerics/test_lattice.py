@@ -8,13 +8,7 @@ from scipy import stats
 
 from bayesmodels.numerics.kinks import bends
 from bayesmodels.numerics.lattice import Frame, Unbounded
-from bayesmodels.numerics.lattice_integral import (
-    NotSettled,
-    OutOfTime,
-    TooManyPoints,
-    integral,
-    price,
-)
+from bayesmodels.numerics.lattice_integral import NotSettled, OutOfTime, integral, price
 
 TOLERANCE = 1e-6
 
@@ -368,20 +362,3 @@ def test_draws_have_the_law(name):
         own = result.table(number)
         assert stats.kstest(x[:, number], own.cdf).pvalue > 1e-4
     assert abs(stats.spearmanr(x[:-1, 0], x[1:, 0]).statistic) < 4.5 / np.sqrt(4000)
-
-
-def test_only_where_all_is_known_a_lattice_is_refused_for_its_price_alone():
-    """Weights may do then; of mass that no number tells of they say nothing either."""
-    dear = {"seconds": 1.0, "rng": np.random.default_rng(1), "cost": 5_000}
-
-    def f(lowest):
-        def known(x):
-            return np.where(x[:, 0] < lowest, np.nan, stats.norm.logpdf(x).sum(1)), x
-
-        return known
-
-    with pytest.raises(TooManyPoints, match="more points count as more than 1 s"):
-        integral(f(-np.inf), np.zeros((1, 3)), TOLERANCE, **dear)
-    with pytest.raises(NotSettled) as error:
-        integral(f(-1.0), np.zeros((1, 3)), TOLERANCE, **dear)
-    assert error.type is NotSettled

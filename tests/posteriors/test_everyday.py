@@ -129,7 +129,6 @@ SOLVED = (
     "censored weibull survival",
     "hidden regimes with six unknown numbers",
     "random intercepts under a cloglog",
-    "random intercepts under a beta binomial",
     "random intercepts of gamma waits",
     "weibull survival with frailty",
     "censored lognormal survival with frailty",
