@@ -50,6 +50,10 @@ class Scattered:
             result[..., places] = values.reshape(*batch, -1)[..., indices]
         return np.asarray(result.reshape(shape))[()]
 
+    def _quantiles(self, verb: str, q: ArrayLike) -> Array:
+        """Return quantiles; entries of a matrix have them at one probability for all."""
+        return self._gather(verb, q) if np.ndim(q) == 0 else self._at(verb, q)
+
     def entry(self, at: tuple[int, ...]) -> Any:
         """Return the law of one element."""
         place = int(np.ravel_multi_index(at, self.shape))
@@ -60,8 +64,8 @@ class Scattered:
     var = partialmethod(_gather, "var")
     std = partialmethod(_gather, "std")
     stats = partialmethod(_gather, "stats")  # "s": skewness, "k": excess kurtosis
-    ppf = partialmethod(_at, "ppf")
-    isf = partialmethod(_at, "isf")
+    ppf = partialmethod(_quantiles, "ppf")
+    isf = partialmethod(_quantiles, "isf")
     cdf = partialmethod(_at, "cdf")
     sf = partialmethod(_at, "sf")
     logpdf = partialmethod(_at, "logpdf")
