@@ -21,6 +21,8 @@ from bayesmodels.numerics.weights import Weighted
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, NotInTime
 from bayesmodels.posteriors.compiled_sampler import draws_of, for_nutpie
 from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.density import frozen
+from bayesmodels.posteriors.edges import edges
 from bayesmodels.posteriors.exact import Search, exact
 from bayesmodels.posteriors.few_bits import FewBits
 from bayesmodels.posteriors.independent import AGAIN
@@ -198,7 +200,7 @@ def _best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> 
     counts = [rv.name for rv in model.free_RVs if rv.dtype[0] in "iub"]
     part = None
     no: list[NotConjugate] = []
-    if asked in (None, "exact") and _tried(lambda: exact(model, rng=rng), no) is not None:
+    if asked in (None, "exact") and _tried(lambda: _for_any_data(model, rng), no) is not None:
         return "exact"
     if asked in (None, "partial", "integrated"):
         part = _tried(lambda: exact(model, partial=True, rng=rng), no)
@@ -216,6 +218,17 @@ def _best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> 
     if asked in ("exact", "partial", "integrated"):
         raise DataError(f"method: {asked!r} does not work here: {reason}")
     return "mcmc"
+
+
+def _for_any_data(model: pm.Model, rng: np.random.Generator) -> ExactPosterior:
+    """Find the closed form, if it is one of other data, too."""
+    result = exact(model, rng=rng)
+    if ends := edges(ModelDensity(frozen(model))):
+        raise NotConjugate(
+            f"between which numbers {listed(ends)} may lie depends on the data or a potential, and "
+            "simulated data may say others."
+        )
+    return result
 
 
 def _near(

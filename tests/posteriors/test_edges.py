@@ -77,17 +77,22 @@ CASES = {  # density by hand, and between which ends
 }
 
 
+def moments(density, low, high):
+    """Return the mass, mean and standard deviation of a density by hand."""
+    mass, first, second = (
+        integrate.quad(lambda t, k=k: t**k * density(t), low, high, epsabs=0, epsrel=1e-13)[0]
+        for k in range(3)
+    )
+    return mass, first / mass, np.sqrt(second / mass - (first / mass) ** 2)
+
+
 @pytest.mark.parametrize("declare", CASES)
 def test_integrals_begin_and_end_where_the_density_does(declare):
     density, low, high = CASES[declare]
-    mass, first, second = (
-        integrate.quad(lambda t, k=k: t**k * density(t), low, high, epsabs=0, epsrel=1e-11)[0]
-        for k in range(3)
-    )
+    mass, mean, sd = moments(density, low, high)
     posterior = bm.integrate(built(declare), rng=RNG)
     (name,) = posterior.dims
     errors = posterior.errors
-    mean, sd = first / mass, np.sqrt(second / mass - (first / mass) ** 2)
     assert abs(posterior.log_evidence - np.log(mass)) <= errors["log_evidence"] + 1e-9
     assert abs(posterior.mean()[name] - mean) <= errors["mean"][name] + 1e-8
     assert abs(np.sqrt(posterior.var()[name]) - sd) <= errors["sd"][name] + 1e-7
@@ -106,16 +111,12 @@ def test_integrals_begin_and_end_where_the_density_does(declare):
 @pytest.mark.parametrize("declare", CASES)
 def test_closed_forms_begin_and_end_where_the_density_does(declare):
     density, low, high = CASES[declare]
-    mass, first, second = (
-        integrate.quad(lambda t, k=k: t**k * density(t), low, high, epsabs=0, epsrel=1e-13)[0]
-        for k in range(3)
-    )
+    mass, mean, sd = moments(density, low, high)
     posterior = bm.exact(built(declare), rng=RNG)
     (name,) = posterior.dims
-    mean = first / mass
     assert posterior.log_evidence == pytest.approx(np.log(mass), abs=1e-11)
     assert posterior.mean()[name] == pytest.approx(mean, rel=1e-11)
-    assert posterior.var()[name] == pytest.approx(second / mass - mean**2, rel=1e-7)
+    assert np.sqrt(posterior.var()[name]) == pytest.approx(sd, rel=1e-7)
     law = posterior.marginals()[name]
     below = integrate.quad(density, low, law.ppf(0.3), epsabs=0, epsrel=1e-12)[0] / mass
     assert below == pytest.approx(0.3, rel=1e-9)
@@ -141,6 +142,15 @@ def test_a_closed_form_that_falls_off_like_a_power(alpha):
     assert posterior.var()["t"] == pytest.approx(known.var())
     assert f"t has a Pareto law with alpha {alpha:g}, m 5." in posterior.explain()
     assert posterior.log_evidence == pytest.approx(alpha * np.log(3 / 5), abs=1e-12)
+
+
+def test_simulated_data_have_ends_of_their_own():
+    """A closed form between ends that the data set is none of other data: they are integrated."""
+    model = built(pareto)
+    result = bm.calibrate(model, n=100, rng=RNG)
+    assert (result.outcome, result.method) == ("agree", "integrated")
+    with pytest.raises(bm.DataError, match="between which numbers t may lie depends on the data"):
+        bm.calibrate(model, method="exact", rng=RNG)
 
 
 def test_a_uniform_end_under_a_pareto_prior_is_pareto():
