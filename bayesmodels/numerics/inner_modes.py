@@ -26,7 +26,8 @@ from bayesmodels.numerics.sparse_cholesky import integrals, sparse_precision
 _STEP = 1e-3  # of differences, in scales
 _SHRINKS = 1e-2  # a unit of steps, at most, from one look to the next
 _LEAST = 1e-4  # of the inverse of a scale, squared: a precision that does no harm
-_ROUNDS, _HALVINGS = 60, 40
+_ROUNDS = 60
+_HALVES = np.split(0.5 ** np.arange(40), [1, 6, 20])  # parts of a step, tried together
 _ARRIVED = 1e-7  # what a step gains
 _QUADRATIC = 1e-9  # of a function of a pair, that is off from a quadratic one
 _THREE = np.array([-1.0, 0.0, 1.0])
@@ -215,14 +216,17 @@ class InnerModes:
 
 def _stepped(tables: Summands, rows: Rows, z: Array, move: Array, value: Array) -> Rows:
     """Move as far as it leads uphill; return the rows that did."""
-    before, waiting, part = z[rows], np.arange(len(rows)), 1.0
-    for _ in range(_HALVINGS):
-        tried = before[waiting] + part * move[waiting]
-        each = tables(rows[waiting], tried[:, :, None]).values()
+    before, waiting = z[rows], np.arange(len(rows))
+    for parts in _HALVES:
+        tried = before[waiting, None] + parts[:, None] * move[waiting, None]
+        at = np.repeat(rows[waiting], len(parts))
+        each = tables(at, tried.reshape(len(at), -1, 1)).values()
         with np.errstate(over="ignore", invalid="ignore"):  # too far away is not uphill
-            better = sum(t.reshape(len(tried), -1).sum(1) for t in each) >= value[waiting]
-        z[rows[waiting[better]]] = tried[better]
-        waiting, part = waiting[~better], part / 2
+            total = sum(t.reshape(*tried.shape[:2], -1).sum(2) for t in each)
+        better = total >= value[waiting, None]
+        found = better.any(1)
+        z[rows[waiting[found]]] = tried[found, better[found].argmax(1)]
+        waiting = waiting[~found]
         if not len(waiting):
             break
     return np.delete(rows, waiting)

@@ -38,7 +38,7 @@ from bayesmodels.posteriors.support.kind import Support
 SETTLED = 1e-7
 """How far off a log integral may be."""
 _LADDER = (12, 18, 27, 40, 60, 90, 135, 200)  # polynomials
-_NUMBERS = 8_000_000  # held at a time
+_NUMBERS, _AT_ONCE = 8_000_000, 100_000  # held at a time, and evaluated
 _TIMES, _SEVERAL = 12, 4  # that a function of one element takes several operations, or of a pair
 _NEWTON, _NINE = 10, 9  # steps to a top, about, each of nine looks
 _EVEN, _FAR = 3.0, 9.0  # deviations: so far nodes are about even, and so far they reach
@@ -98,7 +98,7 @@ class LinkedMarginal:
         self._modes, self._rough = InnerModes(self._pairs, self.size, rng), False
         self._nodes = NodeForest(self._pairs, self.size)
         self._start, self._scale, _ = of.prior(conditionals, rng)
-        self._first = 0
+        self._first, self._by_nodes = 0, False
         for _ in range(2):  # from the prior's units, and from their own
             fit = self.fitted(of.here, 1)
             if np.isfinite(fit.forest.level[0]) and not fit.forest.quadratic[0]:
@@ -121,11 +121,15 @@ class LinkedMarginal:
         along, levels = np.moveaxis(x, 2, 1), x.shape[2]
         turned = self._odd[self._pairs[:, 0]]
         two = np.empty((len(x), len(self._pairs), levels, levels))
-        for k in range(levels):
-            z = np.where(self._odd, along, along[:, k, None])
-            summed = np.moveaxis(self._of.added(rest, z, self._two), 2, 1)
-            two[:, ~turned, k] = summed[:, ~turned]
-            two[:, turned, :, k : k + 1] = summed[:, turned][..., None]
+        some = 1 + _AT_ONCE // (1 + x.size)
+        for k in range(0, levels, some):
+            z = np.where(self._odd, along[:, None], along[:, k : k + some, None])
+            summed = self._of.added(
+                rest, z.reshape(len(x), z.shape[1] * levels, self.size), self._two
+            )
+            summed = np.moveaxis(summed.reshape(*z.shape[:3], len(self._pairs)), 3, 1)
+            two[:, ~turned, k : k + some] = summed[:, ~turned]
+            two[:, turned, :, k : k + some] = summed[:, turned].swapaxes(2, 3)
         return {1: self._functions(rest, x), 2: two}
 
     def _given(self, rest: Mapping[str, Any]) -> Summands:
@@ -165,7 +169,8 @@ class LinkedMarginal:
         laws = self._tops(rest, number)
         total, error = np.full(number, np.nan), np.full(number, np.inf)
         sizes = np.full(number, _LADDER[-1])
-        left = np.flatnonzero(laws.quadratic & np.isfinite(laws.level))
+        known = laws.quadratic & np.isfinite(laws.level)
+        left = np.flatnonzero(known & (not self._by_nodes))
         before = self._sums(rest, laws, left, _LADDER[self._first])
         for _, size in pairwise(_LADDER[self._first :]):
             now = self._sums(rest, laws, left, size)
@@ -176,7 +181,7 @@ class LinkedMarginal:
             left, before = left[~close], now[~close]
             if not len(left):
                 break
-        on_nodes = laws.quadratic & np.isfinite(laws.level) & np.isnan(total)
+        on_nodes = known & np.isnan(total)
         rows = np.flatnonzero(on_nodes)
         found = self._nodes.settled(self._given(rest), _around(laws), rows, SETTLED)
         for at, values in self._batches(rest, rows, 1):

@@ -501,13 +501,6 @@ def truncated_counts():
 
 
 @without("theta")
-def a_constraint_through_the_posterior():
-    theta = pm.Beta("theta", 2, 3)
-    pm.Bernoulli("x", theta, observed=BITS)
-    pm.Potential("less than a third", pm.math.switch(theta < 1 / 3, 0, -np.inf))
-
-
-@without("theta")
 def a_constraint_far_from_the_posterior():
     theta = pm.Beta("theta", 2, 3)
     pm.Bernoulli("x", theta, observed=BITS)
@@ -589,12 +582,6 @@ def stairs_by_rounding():
 def stairs_by_a_sign():
     mu = pm.Normal("mu", 0, 1)
     pm.Normal("x", pt.sign(mu), 1, observed=POINTS)
-
-
-@without("end")
-def rows_up_to_an_unknown_end():
-    end = pm.Pareto("end", 2, 1)
-    pm.Uniform("x", 0, end, observed=TIMES)
 
 
 @without("change")

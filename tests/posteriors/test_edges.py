@@ -56,6 +56,12 @@ def potential():
     pm.Potential("box", pt.switch((a > 1.5) & (3 * a - 1 <= 8), 0.0, -np.inf))
 
 
+def share():
+    theta = pm.Beta("theta", 2, 3)
+    pm.Bernoulli("x", theta, observed=[1, 0, 1, 1, 0])
+    pm.Potential("less than a third", pm.math.switch(theta < 1 / 3, 0, -np.inf))
+
+
 def bounded():
     t = pm.Uniform("t", 1.0, 6.0)
     pm.Uniform("y", 0, t, observed=Y)
@@ -73,6 +79,7 @@ CASES = {  # density by hand, and between which ends
     both_sides: (lambda t: stats.halfnorm.pdf(t, 0, 5) * (3 * t) ** -3.0, 2, np.inf),
     least: (lambda m: stats.gamma.pdf(m, 2) * 4 * m**4.0 / 35.0**3, 0, 5),
     potential: (inside, 1.5, 3.0),
+    share: (lambda p: stats.beta.pdf(p, 2, 3) * p**3 * (1 - p) ** 2, 0, 1 / 3),
     bounded: (lambda t: t**-4.0 / 5, 2.2, 6.0),
 }
 

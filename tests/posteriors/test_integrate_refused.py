@@ -30,13 +30,11 @@ NOT_SETTLED = {
     "a process of unknown length",
     "lasso",
     "horseshoe",
-    "a constraint through the posterior",
     "two shares in order",
     "a kink by a rectifier",
     "stairs by a floor",
     "stairs by rounding",
     "stairs by a sign",
-    "rows up to an unknown end",
     "a change at any time",
 }
 NO_POSTERIOR = {  # improper, or no point at which the density is positive
