@@ -169,10 +169,12 @@ class ElementSummands:
         self._parts_of = np.repeat(np.arange(len(self._sum.parts)), self._sum.sizes)
         self._runs = dict[tuple[int, ...], OneAThread]()
 
-    def prior(self, conditionals: Conditionals, rng: np.random.Generator) -> Prior:
+    def prior(
+        self, conditionals: Conditionals, rng: np.random.Generator, number: int = _DRAWN
+    ) -> Prior:
         """Return middles and spreads of draws from the prior, units where there are none."""
         start, first = self._flat(self._at), self._first
-        draws = drawn([conditionals.model[n] for n in self.maps], _DRAWN, rng)
+        draws = drawn([conditionals.model[n] for n in self.maps], number, rng)
         if not draws:
             start = start[first]
             return Prior(start[None], np.ones((1, len(first))), (start, start))

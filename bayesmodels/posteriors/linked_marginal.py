@@ -38,6 +38,7 @@ from bayesmodels.posteriors.support.kind import Support
 SETTLED = 1e-7
 """How far off a log integral may be."""
 _LADDER = (12, 18, 27, 40, 60, 90, 135, 200)  # polynomials
+_DRAWN, _DRAWS = 20_000, (16, 200)  # numbers, and draws of all, from the prior: it goes by steps
 _NUMBERS, _AT_ONCE = 8_000_000, 100_000  # held at a time, and evaluated
 _TIMES, _SEVERAL = 12, 4  # that a function of one element takes several operations, or of a pair
 _NEWTON, _NINE = 10, 9  # steps to a top, about, each of nine looks
@@ -97,7 +98,8 @@ class LinkedMarginal:
         self._odd = self._forest.depth % 2 == 1
         self._modes, self._rough = InnerModes(self._pairs, self.size, rng), False
         self._nodes = NodeForest(self._pairs, self.size)
-        self._start, self._scale, _ = of.prior(conditionals, rng)
+        few = int(np.clip(_DRAWN // self.size, *_DRAWS))
+        self._start, self._scale, _ = of.prior(conditionals, rng, few)
         self._first, self._by_nodes = 0, False
         for _ in range(2):  # from the prior's units, and from their own
             fit = self.fitted(of.here, 1)
