@@ -35,6 +35,7 @@ pt: Any = tensor  # its functions have no types
 SETTLED = 1e-8
 """How much the log of a sum over nodes may change when they are doubled."""
 _NUMBERS = 1_000_000  # held at a time
+_DRAWN = 200  # from the prior
 _FIRST, _MOST = 40, 1280  # nodes of an element
 _STEP = 0.3  # of t, at most
 _WIDE, _PLACES = 6.0, 24  # where mass is looked for: how far in t, and on how many nodes
@@ -79,7 +80,7 @@ class ContinuousMarginal:
             raise NotConjugate(f"elements of {of.names} meet each other.")
         self._each = len(alone)  # numbers, of one look
         self._one = of.sums(alone, of.rows[alone].indices, len(self._times))
-        prior = of.prior(conditionals, rng)
+        prior = of.prior(conditionals, rng, _DRAWN)
         self._ends = prior.ends
         nodes, found = self._placed(of.here, 1, prior.middle, prior.scale)
         if not found.all():

@@ -35,7 +35,6 @@ from bayesmodels.posteriors.support import listed, one_to_one
 
 pt: Any = tensor  # its functions have no types
 
-_DRAWN = 200  # from the prior
 _NORMAL = 1.349  # distance of a normal law's quartiles
 _ELEMENTWISE = (LogTransform, LogExpM1, LogOddsTransform, Interval)
 
@@ -169,10 +168,8 @@ class ElementSummands:
         self._parts_of = np.repeat(np.arange(len(self._sum.parts)), self._sum.sizes)
         self._runs = dict[tuple[int, ...], OneAThread]()
 
-    def prior(
-        self, conditionals: Conditionals, rng: np.random.Generator, number: int = _DRAWN
-    ) -> Prior:
-        """Return middles and spreads of draws from the prior, units where there are none."""
+    def prior(self, conditionals: Conditionals, rng: np.random.Generator, number: int) -> Prior:
+        """Return middles and spreads of so many draws from the prior, units where there are none."""
         start, first = self._flat(self._at), self._first
         draws = drawn([conditionals.model[n] for n in self.maps], number, rng)
         if not draws:
