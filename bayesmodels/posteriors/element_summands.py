@@ -169,7 +169,7 @@ class ElementSummands:
         self._runs = dict[tuple[int, ...], OneAThread]()
 
     def prior(self, conditionals: Conditionals, rng: np.random.Generator, number: int) -> Prior:
-        """Return middles and spreads of so many draws from the prior, units where there are none."""
+        """Return middles and spreads of draws from the prior, units where there are none."""
         start, first = self._flat(self._at), self._first
         draws = drawn([conditionals.model[n] for n in self.maps], number, rng)
         if not draws:
