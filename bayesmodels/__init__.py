@@ -73,4 +73,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*(name for name in globals() if name.startswith("_")), *__all__])
+    return sorted(__all__)

@@ -205,6 +205,7 @@ def models(as_json: bool) -> None:
     metavar="FORMULA",
     help="Target and features of a regression, such as 'mpg ~ wt + C(cyl)'.",
 )
+@click.option("--family", help="Of the model `formula`: one of Bambi's.  [default: gaussian]")
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with empty cells.")
 @_reading
 @click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
@@ -256,18 +257,28 @@ def report(
     best: str | None,
     rope: tuple[float, float] | None,
     acceptable_loss: float | None,
+    family: str | None,
     **columns: Any,
 ) -> str:
     """Fit MODEL to FILE (.csv, .tsv, .xlsx, .parquet ...), check it, and write an HTML report.
 
-    In regressions text is coded by indicators. Without FILE a data set that comes with the package
+    In regressions text is coded by indicators. The MODEL `formula` is Bambi's of --formula, solved
+    without a sampler. Without FILE a data set that comes with the package
     is used. Ends with 0 if formula, declaration and draws agree, with 1 if not or if draws are too
     few, with 2 for bad input.
     """
     from bayesmodels.report import validate
     from bayesmodels.report.html import preceded, styled
 
-    belief, data, source, reading = _belief_and_data(model, file, _parameters(prior), columns)
+    found: tuple[Any, Any, str, Reading | None]
+    if model == "formula":
+        others = {"prior": prior, "likelihood": likelihood, "decide": decide}
+        found = _by_formula(file, family or "gaussian", others, columns)
+    else:
+        if family:
+            _refuse("--family: is about `report formula`; leave it out.")
+        found = _belief_and_data(model, file, _parameters(prior), columns)
+    belief, data, source, reading = found
     if check:
         read = {} if reading is None else {"read": reading.to_dict()}
         if as_json:
@@ -731,6 +742,27 @@ def _belief_and_data(
     source = f"{file.name}. {catalog.prior_in_words(model, prior)}"
     reading = Reading(table.attrs["read"], table.attrs["notes"], done, preparation.as_options)
     return belief, data, source, reading
+
+
+def _by_formula(
+    file: Path | None, family: str, others: dict[str, Any], columns: dict[str, Any]
+) -> tuple[Any, None, str, Reading]:
+    """Return the PyMC model of a formula, no data beside it, its source, and how it was read."""
+    from bayesmodels.command import preparation
+    from bayesmodels.command.formula import formula_model
+    from bayesmodels.report.was_read import Reading
+
+    kept = ("formula", "trials", "success", "drop_missing")
+    for option, value in (others | columns).items():
+        if value and option not in (*kept, *_READING):
+            _refuse(f"--{option.replace('_', '-')}: `report formula` has no use for it.")
+    if file is None or not columns["formula"]:
+        _refuse("formula: needs FILE and --formula, such as 'incidence ~ period + (1 | herd)'.")
+    table = _read(file, **{part: columns[part] for part in _READING})
+    model, done = formula_model(table, family=family, **{part: columns[part] for part in kept})
+    words = preparation.as_options
+    reading = Reading(table.attrs["read"], table.attrs["notes"], done, words)
+    return model, None, f"{file.name}. {done[0]}", reading
 
 
 def _read(file: Path, **reading: Any) -> Any:

@@ -11,6 +11,7 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.belief.declaring import is_pymc
 from bayesmodels.errors import DataError
 
@@ -40,11 +41,11 @@ def load_model(target: str) -> pm.Model:
     with redirect_stdout(sys.stderr):
         module = _run(path)
         if name not in vars(module):
-            models = [key for key, value in vars(module).items() if is_pymc(value)]
+            models = [key for key, value in vars(module).items() if is_pymc(of_formula(value))]
             offered = f"models in it: {', '.join(models[:_MOST_NAMES])}"
             offered = offered if models else "no name in it is a pymc.Model"
             raise DataError(f"FILE.py:NAME: {file!r} has no {name!r}; {offered}.")
-        result = _called(vars(module)[name], target, path)
+        result = of_formula(_called(vars(module)[name], target, path))
     if not is_pymc(result):
         raise DataError(
             f"FILE.py:NAME: {target!r} must be a pymc.Model; it is a {type(result).__name__}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from ast import literal_eval
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -85,7 +85,7 @@ def prepared(
     frame = _as_written(frame, e, chosen, notes, by=by, success=success, formula=formula)
     if drop_missing:
         used = {*by, freq, *_used(e, frame, chosen, by, formula)}
-        frame = _without_gaps(frame, [column for column in frame if column in used], notes)
+        frame = without_gaps(frame, [column for column in frame if column in used], notes)
     if freq is not None:
         frame = _repeated(frame, freq, notes)
     if success is not None:
@@ -229,20 +229,29 @@ def _as_written(
     """
     labels = {*by, *filter(None, [columns.target if e.categories or success else None])}
     unread = _was_read(frame, "unread")
-    for name in sorted(_used(e, frame, columns, by, formula) - labels):
-        if formula is not None and re.search(rf"C\(\s*`?{re.escape(name)}\b", formula):
+    frame = readable(frame, _used(e, frame, columns, by, formula), labels, formula or "")
+    notes += [
+        f"Cells of column {name!r} were read as labels, though most are numbers."
+        for name in sorted(labels & unread.keys())
+    ]
+    return frame
+
+
+def readable(frame: Any, used: Iterable[str], labels: set[str], formula: str) -> Any:
+    """Return a frame with labels as the file writes them; refuse what can't be used as numbers.
+
+    What a formula codes may be anything.
+    """
+    for name in sorted({*used} - labels):
+        if re.search(rf"C\(\s*`?{re.escape(name)}\b", formula):
             continue
-        if name in unread:
-            raise DataError(as_options(unread[name]))
+        if name in _was_read(frame, "unread"):
+            raise DataError(as_options(_was_read(frame, "unread")[name]))
         if _kind(frame, name) == "date":
             raise DataError(
                 f"column {name!r}: holds dates, such as {str(frame[name].iloc[0])!r}; the model "
                 "needs numbers or labels. Choose other columns."
             )
-    notes += [
-        f"Cells of column {name!r} were read as labels, though most are numbers."
-        for name in sorted(labels & unread.keys())
-    ]
     written = _was_read(frame, "written")
     texts = {name: frame[name].map(dict(written[name])) for name in labels if name in written}
     labelled = {name: text.where(text.notna(), frame[name]) for name, text in texts.items()}
@@ -274,7 +283,7 @@ def _named(formula: str, frame: Any) -> list[str]:
     return [name for side in (both.lhs, both.rhs) for name in formulas.names_in(side, list(frame))]
 
 
-def _without_gaps(frame: Any, used: Sequence[str], notes: list[str]) -> Any:
+def without_gaps(frame: Any, used: Sequence[str], notes: list[str]) -> Any:
     """Return the rows in which no cell of some columns is empty."""
     rows = frame.dropna(subset=used)
     if rows.empty:

@@ -67,7 +67,7 @@ _SLOPE, _CALL = 10, 20_000  # points, and numbers more, that a slope counts as
 _SPREAD = (0.1, 30.0)
 _DEPTH = 20.0  # below the highest log mass: tops that have no part in it
 _CLIMB: Any = {"maxiter": 200}
-_CLIMBS = 2  # one after the other, as a wall stops it
+_CLIMBS, _STOPPED = 2, 99  # one after the other, as a wall stops it; status of one next to a top
 _LOOK = 2**9  # points that tell of the mass of a top
 _DIFFERENCE = 1e-4  # in units of a coordinate
 _WAY, _DIP = np.linspace(0, 1, 17)[:, None], 0.1  # between two points of one top: no valley
@@ -560,7 +560,7 @@ def _climbed(
     for start in starts:
         known = [*tops, *new]
         root = known[0].root if known else np.eye(len(start))
-        top, value, still = _highest(slope, start, root)
+        top, value, still = _highest(slope, start, root, known)
         if not np.isfinite(top).all() or any(_one_top(logs, top, c) for c in known):
             continue
         # Far down at a wall, where climbing ended on a slope.
@@ -592,11 +592,13 @@ def differences(f: Function) -> Slope:
     return slope
 
 
-def _highest(slope: Slope, start: Array, root: Array) -> tuple[Array, float, bool]:
-    """Return where the log values are highest above a start, by SciPy's L-BFGS-B.
+def _highest(
+    slope: Slope, start: Array, root: Array, known: list[Component]
+) -> tuple[Array, float, bool]:
+    """Return where the log values are highest above a start, or next to a known top.
 
-    And how high, and whether it is flat there. Steps are in units of a root of the inverse of the
-    curvature somewhere.
+    And how high, and whether it is flat there, by SciPy's L-BFGS-B. Steps are in units of a root
+    of the inverse of the curvature somewhere.
     """
 
     def falls(u: Array) -> tuple[float, Array]:
@@ -605,20 +607,32 @@ def _highest(slope: Slope, start: Array, root: Array) -> tuple[Array, float, boo
             return 1e300, np.zeros_like(u)
         return -value, -by @ root
 
+    def arrived(xk: Any) -> None:
+        if any(_near(start + root @ xk, c) for c in known):
+            raise StopIteration
+
     u = np.zeros(len(start))
     for _ in range(_CLIMBS):
-        last: Any = minimize(falls, u, jac=True, method="L-BFGS-B", options=_CLIMB)
+        last: Any = minimize(
+            falls, u, jac=True, method="L-BFGS-B", options=_CLIMB, callback=arrived
+        )
         u, still = last.x, bool((abs(last.jac) < 1).all())
-        if still:
+        if still or last.status == _STOPPED:
             break
     return np.asarray(start + root @ u), float(-last.fun), still
 
 
+def _near(x: Array, known: Component) -> bool:
+    """Whether a point is next to a known top."""
+    return float(known.squares(x[None])[0]) < len(x) / 4
+
+
 def _one_top(logs: Logs, x: Array, known: Component) -> bool:
     """Whether a point is next to a known top, or there is no valley between them."""
-    near = float(known.squares(x[None])[0]) < len(x) / 4
+    if _near(x, known):
+        return True
     values = logs(x + _WAY * (known.centre - x))
-    return near or bool((values >= min(values[0], values[-1]) - _DIP).all())
+    return bool((values >= min(values[0], values[-1]) - _DIP).all())
 
 
 def _adapted(proposal: Proposal, most: float, rng: np.random.Generator) -> _Fit:

@@ -34,8 +34,8 @@ DRAWS = 20_000
 _MOST, _MORE = 1000, 20  # elements that something may be linear in; rows beside theirs
 _RELIABLE = 0.7  # largest k-hat
 _OFF = 1e-9  # of the spread: what is linear may be off by
-ALL_DRAWN = f"from {DRAWS:,} exact draws"
-ENDS_DRAWN = f"interval from {DRAWS:,} exact draws"
+ALL_DRAWN = f"from {DRAWS:,} draws"
+ENDS_DRAWN = f"interval from {DRAWS:,} draws"
 """What is said of numbers that are read off draws, and where mean and deviation are not."""
 
 

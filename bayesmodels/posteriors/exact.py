@@ -10,6 +10,7 @@ from typing import Literal, overload
 import numpy as np
 import pymc as pm
 
+from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
@@ -138,8 +139,9 @@ def exact(
     >>> round(posterior.log_evidence, 6)
     -6.613262
     """
+    model = of_formula(model)
     if not isinstance(model, pm.Model):
-        raise DataError(f"model: must be a pymc.Model; got {type(model).__name__}.")
+        raise DataError(f"model: must be a PyMC or Bambi model; got {type(model).__name__}.")
     if not model.free_RVs and (partial or not model.basic_RVs):
         raise DataError("model: must have a free variable; it has none.")
     if not seconds > 0:

@@ -14,6 +14,7 @@ import pymc as pm
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.errors import DataError, NotConjugate, NumericsWarning
 from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
@@ -136,8 +137,9 @@ def integrate(
     >>> round(posterior.log_evidence, 5), posterior.mean()["tau"].round(4)
     (-31.31135, np.float64(3.5977))
     """
+    model = of_formula(model)
     if not isinstance(model, pm.Model):
-        raise DataError(f"model: must be a pymc.Model; got {type(model).__name__}.")
+        raise DataError(f"model: must be a PyMC or Bambi model; got {type(model).__name__}.")
     if not model.free_RVs:
         raise DataError(
             "model: must have a free variable; it has none. Its evidence is its density: that of "

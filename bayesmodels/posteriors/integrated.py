@@ -157,8 +157,25 @@ class IntegratedPosterior:
 
     @cached_property
     def _draws(self) -> dict[str, Any]:
-        """Exact draws that are read off where there is no law: the same each time."""
-        return self.sample(DRAWS, np.random.default_rng(0))
+        """Draws that are read off where there is no law: the same each time.
+
+        Independent ones; or weighted points, drawn by their weights at equal distances: of new
+        ones most would be rejected.
+        """
+        rng = np.random.default_rng(0)
+        if not isinstance(self._integral, Weighted):
+            return self.sample(DRAWS, rng)
+        even = (np.arange(DRAWS) + rng.random()) / DRAWS
+        chosen = np.searchsorted(np.cumsum(self._integral.weights), even)
+        points = self._integral.points_at(chosen.clip(max=self.points - 1))
+        return self._with_block(self._at(points, rng), rng)
+
+    @property
+    def _effective(self) -> float:
+        """As many independent draws these are worth."""
+        integral = self._integral
+        share = integral.share if isinstance(integral, Weighted) else np.inf
+        return float(min(DRAWS, share * self.points))
 
     def deterministics(self, prob: float = 0.89) -> dict[str, Known]:
         """Return what is known of the model's Deterministics, all of it read off exact draws."""
@@ -186,9 +203,9 @@ class IntegratedPosterior:
                 continue
             if name in self.forward:
                 sd = self._forward[name].sd
-                means[name] = _SURE * sd / np.sqrt(DRAWS)
+                means[name] = _SURE * sd / np.sqrt(self._effective)
                 spread = np.maximum(self._laws[name].stats("k") + 2, 0.0)  # less of a constant
-                sds[name] = _SURE * sd * np.sqrt(spread / (4 * DRAWS))
+                sds[name] = _SURE * sd * np.sqrt(spread / (4 * self._effective))
                 continue
             at, shape = self._density.slices[name], self._shape(name)
             unit = self._integral.unit[at]
@@ -364,7 +381,7 @@ class IntegratedPosterior:
     def _off_in_draws(self, name: str, prob: float) -> tuple[Array, Array]:
         """Return three standard errors of interval ends that are read off draws."""
         tail = (1 - prob) / 2
-        wide = _SURE * np.sqrt(tail * (1 - tail) / DRAWS)
+        wide = _SURE * np.sqrt(tail * (1 - tail) / self._effective)
         low, high = max(tail - wide, 0.0), min(tail + wide, 1.0)
         ends = np.quantile(self._draws[name], [low, high, 1 - high, 1 - low], axis=0)
         return ends[1] - ends[0], ends[3] - ends[2]
@@ -395,7 +412,13 @@ class IntegratedPosterior:
     ) -> dict[str, NDArray[Any]]:
         """Return independent draws, sample axis first."""
         draws, rng = asked(draws, rng)
-        rest = self._drawn(draws, rng)
+        return self._with_block(self._drawn(draws, rng), rng)
+
+    def _with_block(
+        self, rest: dict[str, NDArray[Any]], rng: np.random.Generator
+    ) -> dict[str, NDArray[Any]]:
+        """Return draws of the rest with one of all else for each."""
+        draws = len(next(iter(rest.values())))
         values: dict[str, NDArray[Any]] = {}
         if self._part:
             for _ in range(_AGAIN):
@@ -418,10 +441,13 @@ class IntegratedPosterior:
 
     def _drawn(self, number: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """Return draws of the remaining variables."""
-        density = self._density
-        points = self._integral.draws(number, rng) if density.size else np.zeros((number, 0))
-        parts = []
-        pieces = 1 + number * len(density.levels) // _BATCH
+        size = self._density.size
+        return self._at(self._integral.draws(number, rng) if size else np.zeros((number, 0)), rng)
+
+    def _at(self, points: Array, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """Return the remaining variables at points, finite ones drawn."""
+        density, parts = self._density, []
+        pieces = 1 + len(points) * len(density.levels) // _BATCH
         for piece in np.array_split(points, pieces):
             each, natural = density.by_level(piece)
             level = (each + rng.gumbel(size=each.shape)).argmax(1)
@@ -489,7 +515,7 @@ class IntegratedPosterior:
         if self.forward:
             parts.append(
                 f"Nothing depends on {listed(self.forward)}: drawn given the rest, and what is "
-                f"known of it is read off {DRAWS:,} exact draws"
+                f"known of it is read off {DRAWS:,} draws"
             )
         names = self._on_lattice
         if names:

@@ -10,6 +10,7 @@ import numpy as np
 import pymc as pm
 
 from bayesmodels import __version__
+from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.errors import DataError, NotConjugate, PriorError, warn
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.posteriors.budget import NotInTime
@@ -99,7 +100,7 @@ def sample(
     for name, instead in _NOT_TAKEN.items():
         if name in pm_sample_kwargs:
             raise DataError(f"{name}: can't be given; {instead}.")
-    rng = randomness(rng)
+    model, rng = of_formula(model), randomness(rng)
     draws, chains = count(draws, "draws", 1), count(chains, "chains", 1)
     try:
         posterior, reason = solved(model, rng, _SECONDS)

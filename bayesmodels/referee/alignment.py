@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 from bayesmodels.referee.log_terms import Logs, Point, in_words
@@ -57,6 +58,7 @@ def aligned(a: Any, b: Any, rename: Mapping[str, str], transform: Transform) -> 
     """Return two programs over the variables of one; NotComparableError if that cannot be."""
     import pymc as pm
 
+    a, b = of_formula(a), of_formula(b)
     models = [isinstance(model, pm.Model) for model in (a, b)]
     if not any(models) or not all(m or callable(g) for m, g in zip(models, (a, b), strict=True)):
         raise DataError(

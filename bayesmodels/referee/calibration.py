@@ -33,6 +33,7 @@ import numpy as np
 from scipy import stats
 
 from bayesmodels.belief import notebook
+from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.belief.datatree import statistic_of, with_data_axes
 from bayesmodels.belief.declaring import is_pymc
 from bayesmodels.belief.protocol import Belief, Conjugate, Declarable, Statistic
@@ -272,6 +273,7 @@ def calibrate(
     level = proportion(level, "level")
     if around not in ("prior", "posterior"):
         raise DataError(f"around: must be 'prior' or 'posterior'; got {around!r}.")
+    model, simulate = of_formula(model), of_formula(simulate)
     if not (simulate is None or callable(simulate) or (is_pymc(simulate) and is_pymc(model))):
         raise DataError("simulate: must be a function; of a PyMC model, or another PyMC model.")
     result = {} if checkpoint is None else files.load(checkpoint)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.belief.protocol import Belief, Conjugate
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.input.parameters import randomness
@@ -185,6 +186,7 @@ def _posterior(model: Any, rng: np.random.Generator) -> Any:
     from bayesmodels.posteriors.exact import exact
     from bayesmodels.posteriors.ladder import solved
 
+    model = of_formula(model)
     if not isinstance(model, pm.Model):
         return model if isinstance(getattr(model, "model", None), pm.Model) else None
     return solved(model, rng)[0] if model.free_RVs else exact(model, rng=rng)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from bayesmodels.belief import notebook
+from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.belief.declaring import is_pymc
 from bayesmodels.belief.protocol import Approximate, Integrated, LatentClasses, MarginalLaws
 from bayesmodels.belief.values import stored
@@ -296,6 +297,7 @@ def compare(
         ).verdict
     limits = (level, tolerance, _divergences(draws))
     rng = randomness(_SEED if rng is None else rng)
+    law = of_formula(law)
     if is_pymc(law):
         from bayesmodels.posteriors.ladder import solved
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.belief.declaring import is_pymc, likelihood_of
 from bayesmodels.belief.protocol import Approximable, Belief, Likelihood
 from bayesmodels.errors import DataError
@@ -95,6 +96,7 @@ def validate(
     >>> report.outcome
     'agree'
     """
+    model = of_formula(model)
     seed = rng if isinstance(rng, int) else None
     generator = randomness(rng)
     settings: dict[str, Any] = {

@@ -31,8 +31,8 @@ def test_of_a_test_of_two_shares_the_lift_is_in_the_summary():
     assert list(table["note"]) == [
         "",
         "",
-        "interval from 20,000 exact draws",
-        "from 20,000 exact draws",
+        "interval from 20,000 draws",
+        "from 20,000 draws",
         "",
     ]
     one, two = stats.beta(6, 16), stats.beta(10, 12)
@@ -56,7 +56,7 @@ def test_of_a_ratio_without_a_mean_none_is_stated():
         pm.Deterministic("ratio", one / two)
         pm.Deterministic("both", pt.exp(0.1 * one) + two)
     table = bm.exact(model, rng=1).summary()
-    note = "from 20,000 exact draws"
+    note = "from 20,000 draws"
     heavy = f"{note}; no mean and no standard deviation: tails too heavy"
     assert list(table["note"]) == ["", "", heavy, note]
     assert table.loc["ratio", ["mean", "sd"]].isna().all()
@@ -96,7 +96,7 @@ def test_numbers_in_an_order_have_intervals_from_draws():
         pm.OrderedLogistic("y", 0.0, cutpoints=cuts, observed=[0, 1, 2, 1, 1, 0, 2, 2])
     posterior = bm.integrate(model, tolerance=1e-4, rng=1)
     table = posterior.summary()
-    assert set(table.loc[["cuts[0]", "cuts[1]"], "note"]) == {"interval from 20,000 exact draws"}
+    assert set(table.loc[["cuts[0]", "cuts[1]"], "note"]) == {"interval from 20,000 draws"}
     expected = np.quantile(posterior.sample(100_000, 2)["cuts"], TAILS, axis=0)
     for found, off, right in zip(
         posterior.interval()["cuts"], posterior.interval_errors()["cuts"], expected, strict=True
@@ -114,7 +114,7 @@ def test_one_variable_without_moments_leaves_the_others_theirs():
     assert table.loc["level", ["mean", "sd"]].to_list() == pytest.approx([1, 3**-0.5])
     assert table.loc["wild", ["mean", "sd"]].isna().all()
     gone = "no mean and no standard deviation: tails too heavy"
-    assert list(table["note"]) == [f"from 20,000 exact draws; {gone}", ""]
+    assert list(table["note"]) == [f"from 20,000 draws; {gone}", ""]
     assert bm.NormalInverseGamma(0, 1, 0.5, 1).summary().loc["mu", "note"].startswith("no mean")
 
 

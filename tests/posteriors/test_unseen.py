@@ -98,7 +98,7 @@ def test_missing_counts_are_drawn_from_their_own_law(disasters):
         count = np.bincount(draws[:, k], minlength=40)[:6]
         assert count == pytest.approx(4000 * mass[:6], abs=4 * np.sqrt(4000 * 0.25))
     note = disasters.summary().loc["disasters_unobserved[0]", "note"]
-    assert note == "from 20,000 exact draws"
+    assert note == "from 20,000 draws"
     with pytest.raises(bm.NotConjugate, match="no law of it here"):
         disasters.marginals()["disasters_unobserved"].cdf(1.0)
 

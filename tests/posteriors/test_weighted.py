@@ -40,6 +40,22 @@ def test_draws_are_those_of_the_law(posterior):
     assert bm.compare(posterior, wrong).outcome == "disagree"
 
 
+def test_deterministics_are_read_off_the_points(posterior):
+    """Each point is drawn as often as its weight says, so that nothing new is evaluated."""
+    with regression() as model:
+        pm.Deterministic("first", model["w"][0])
+    again = bm.integrate(model, rng=1)
+    row = again.summary().loc["first"]
+    assert row["note"] == "from 20,000 draws"
+    mean, sd = posterior.mean()["w"][0], np.sqrt(posterior.var()["w"][0])
+    assert abs(row["mean"] - mean) < 4 * sd / np.sqrt(again._effective)
+    assert abs(row["sd"] / sd - 1) < 4 / np.sqrt(2 * again._effective)
+    low, high = posterior.interval(0.89)["w"]
+    assert abs(row["eti89_lb"] - low[0]) < 0.05 * sd
+    assert abs(row["eti89_ub"] - high[0]) < 0.05 * sd
+    assert 1000 < again._effective < again.points
+
+
 def test_rows_left_out_are_refits_without_them(posterior):
     table = posterior.leave_one_out(rng=1)
     for row in (0, 17, 59):

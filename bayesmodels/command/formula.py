@@ -1,0 +1,113 @@
+"""A table and a formula -> the PyMC model that Bambi writes, and what was done on the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesmodels.belief.bambi_model import of_formula
+from bayesmodels.command.catalog import complete, levels_of
+from bayesmodels.command.preparation import readable, without_gaps
+from bayesmodels.errors import DataError
+from bayesmodels.input.containers import listed
+
+_SAME = 2  # levels of a target that is yes or no
+
+
+def formula_model(
+    frame: Any,
+    formula: str,
+    family: str,
+    *,
+    trials: str | None = None,
+    success: str | None = None,
+    drop_missing: bool = False,
+) -> tuple[Any, list[str]]:
+    """Return the model of a formula with Bambi's default priors, and sentences on what was done.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Rows as they stand in a file.
+    formula : str
+        As Bambi takes it, such as ``"incidence ~ period + (1 | herd)"``.
+    family : str
+        One of Bambi's, such as ``"poisson"``.
+    trials : str, optional
+        Column with numbers of trials, where the target counts successes.
+    success : str, optional
+        The target's label that counts, where it is one of two.
+    drop_missing : bool
+        Leave out rows in which a cell that the formula uses is empty.
+    """
+    bambi = _bambi()
+    names, groups = _names(formula)
+    notes = [f"Formula: {formula}. Family: {family}. Priors: Bambi's defaults."]
+    used = sorted((names | {*filter(None, [trials])}) & {*map(str, frame)})
+    target, tilde, rest = formula.partition("~")
+    target = target.strip()
+    if not tilde or not target:
+        raise DataError(f"--formula: must be a target, ~ and terms, as 'y ~ x'; got {formula!r}.")
+    if missing := sorted(names - {*map(str, frame), ""}):
+        raise DataError(
+            f"--formula: there is no column {missing[0]!r}; there are {listed([*frame])}."
+        )
+    if trials is not None and trials not in used:
+        raise DataError(f"--trials: there is no column {trials!r}; there are {listed([*frame])}.")
+    alone = target.strip("`") in used
+    if family == "binomial" and trials is None and alone:
+        raise DataError(
+            "--trials: must name the column with numbers of trials of a binomial family; where "
+            "the target is one of two labels, give --family bernoulli."
+        )
+    frame = readable(frame, used, groups | {target} if success else groups, formula)
+    if drop_missing:
+        frame = without_gaps(frame, used, notes)
+    for name in used:
+        complete(frame, name)
+    if trials is not None:
+        target = f"p({target}, {trials})"
+    elif family == "bernoulli" and alone:
+        target = _yes(frame, target, success)
+    try:
+        model = bambi.Model(f"{target} ~{rest}", frame, family=family)
+        model.build()
+    except Exception as error:
+        words = " ".join(str(error).split())
+        raise DataError(f"--formula: Bambi takes no {formula!r} of {family!r}: {words}") from error
+    return of_formula(model), notes
+
+
+def _bambi() -> Any:
+    try:
+        import bambi
+    except ImportError as error:
+        raise DataError(
+            "formula: Bambi makes the model, and is not installed; "
+            "pip install 'bayesmodels[bambi]' brings it."
+        ) from error
+    return bambi
+
+
+def _names(formula: str) -> tuple[set[str], set[str]]:
+    """Return the columns that a formula names, and those that are groups."""
+    from formulae import model_description
+
+    try:
+        terms = model_description(formula)
+    except Exception as error:
+        raise DataError(f"--formula: {error} It is {formula!r}.") from error
+    groups = [term.factor.var_names for term in terms.terms if hasattr(term, "factor")]
+    return set(terms.var_names), set().union(*groups)
+
+
+def _yes(frame: Any, target: str, success: str | None) -> str:
+    """Return the response of two labels, of which one counts as 1."""
+    levels = [str(level) for level in levels_of(frame[target.strip("`")])]
+    if {*levels} <= {"0", "1"} and success is None:
+        return target
+    if len(levels) != _SAME or success not in levels:
+        raise DataError(
+            f"--success: must say which of two labels in column {target!r} counts; it holds "
+            f"{listed(levels)}, and --success is {success!r}. Give --success {levels[-1]}."
+        )
+    return f"{target}[{success!r}]"

@@ -1,0 +1,129 @@
+"""A table and a formula, solved without a sampler: what is read, refused and written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesmodels.command.formula import formula_model
+from bayesmodels.errors import DataError
+from bayesmodels.input.tables import read_table
+from tests.command.test_cli import run
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS"),
+]
+
+
+@pytest.fixture
+def herds(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "herd": [f"00{i}" for i in np.repeat(range(4), 6)],
+            "size": rng.integers(5, 20, 24),
+            "x": rng.normal(size=24),
+            "sick": rng.choice(["yes", "no"], 24),
+            "day": pd.date_range("2026-01-01", periods=24),
+        }
+    )
+    frame["cases"] = rng.binomial(frame["size"], 0.3)
+    frame["gap"] = frame["x"].where(frame["x"] < 1)
+    frame["y"] = frame["x"] + rng.normal(size=24)
+    frame.to_csv(tmp_path / "herds.csv", index=False)
+    return tmp_path / "herds.csv"
+
+
+def test_groups_are_labelled_as_the_file_has_them(herds):
+    model, done = formula_model(
+        read_table(herds), "cases ~ x + (1 | herd)", "binomial", trials="size"
+    )
+    assert list(model.coords["herd__factor_dim"]) == ["000", "001", "002", "003"]
+    assert {rv.name for rv in model.free_RVs} >= {"x", "1|herd_sigma", "Intercept_centered"}
+    assert done[0].startswith("Formula: cases ~ x + (1 | herd). Family: binomial.")
+
+
+def test_the_label_that_counts_is_named(herds):
+    model, _ = formula_model(read_table(herds), "sick ~ x", "bernoulli", success="no")
+    (rv,) = model.observed_RVs
+    counted = (pd.read_csv(herds)["sick"] == "no").astype(int)
+    assert list(np.ravel(model.rvs_to_values[rv].eval())) == list(counted)
+
+
+@pytest.mark.parametrize(
+    ("formula", "family", "more", "said"),
+    [
+        ("y ~ z", "gaussian", {}, "there is no column 'z'; there are \\['herd', 'size'"),
+        ("y", "gaussian", {}, "must be a target, ~ and terms"),
+        ("y ~ (x", "gaussian", {}, "Expect '\\)' after expression"),
+        ("cases ~ x", "binomial", {}, "--trials: must name the column"),
+        ("cases ~ x", "binomial", {"trials": "n"}, "--trials: there is no column 'n'"),
+        ("sick ~ x", "bernoulli", {}, "Give --success yes."),
+        ("sick ~ x", "bernoulli", {"success": "maybe"}, "which of two labels"),
+        ("y ~ gap", "gaussian", {}, "column 'gap': .* leave such rows out with --drop-missing"),
+        ("y ~ day", "gaussian", {}, "column 'day': holds dates"),
+        ("y ~ x", "normal", {}, "Bambi takes no 'y ~ x' of 'normal'"),
+    ],
+)
+def test_what_is_wrong_is_named(herds, formula, family, more, said):
+    with pytest.raises(DataError, match=said):
+        formula_model(read_table(herds), formula, family, **more)
+
+
+def test_rows_with_gaps_are_left_out_and_counted(herds):
+    table = read_table(herds)
+    model, done = formula_model(table, "y ~ gap", "gaussian", drop_missing=True)
+    empty = int(table["gap"].isna().sum())
+    assert f"Dropped {empty} of 24 rows" in done[1]
+    (rv,) = model.observed_RVs
+    assert model.rvs_to_values[rv].eval().shape == (24 - empty,)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--formula", "y ~ x", "--by", "herd"], "--by: `report formula` has no use for it."),
+        (["--formula", "y ~ x", "--prior", "alpha=1"], "--prior: `report formula` has no use"),
+        ([], "formula: needs FILE and --formula"),
+    ],
+)
+def test_options_of_other_models_are_refused(herds, options, said):
+    result = run("report", "formula", str(herds), *options)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
+
+
+def test_a_family_is_of_a_formula(herds):
+    result = run("report", "linear-regression", str(herds), "--target", "y", "--family", "t")
+    assert result.exit_code == 2
+    assert "--family: is about `report formula`" in result.output
+
+
+def test_check_says_what_was_read(herds):
+    result = run("report", "formula", str(herds), "--formula", "y ~ x", "--check")
+    assert result.exit_code == 0
+    assert "Formula: y ~ x. Family: gaussian. Priors: Bambi's defaults." in result.output
+    assert "Rows below the heading: 24" in result.output
+
+
+@pytest.mark.slow
+def test_from_a_table_to_a_report(herds, tmp_path):
+    out = tmp_path / "out.html"
+    result = run("report", "formula", str(herds), "--formula", "y ~ x", "-o", str(out))
+    assert result.exit_code == 0, result.output
+    slope, intercept = np.polyfit(*pd.read_csv(herds)[["x", "y"]].to_numpy().T, 1)
+    lines = [line.split() for line in result.output.splitlines() if line.split()]
+    rows = {words[0]: words for words in reversed(lines)}
+    assert float(rows["x"][1]) == pytest.approx(slope, abs=0.1)
+    assert float(rows["Intercept"][1]) == pytest.approx(intercept, abs=0.1)
+    assert "PyMC's draws agree with that" in " ".join(result.output.split())
+    page = out.read_text(encoding="utf-8")
+    assert "herds.csv. Formula: y ~ x." in page
+    assert "What was read" in page
+
+
+def test_what_has_no_posterior_here_ends_with_the_reason(herds):
+    result = run("report", "formula", str(herds), "--formula", "y ~ (sick|herd) + (0 + sick|size)")
+    assert result.exit_code == 3
+    assert "no density of sick|size_sigma" in " ".join(result.output.split())
