@@ -115,7 +115,7 @@ def test_bad_arguments(options, words):
 
 
 def test_what_is_no_model():
-    with pytest.raises(bm.DataError, match="must be a pymc"):
+    with pytest.raises(bm.DataError, match="must be a PyMC or Bambi model"):
         bm.sample("model.py")
 
 
