@@ -6,7 +6,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.belief.bambi_model import of_formula
-from tests.posteriors.formulas import table
+from tests.posteriors.formulas import FORMULAS, table
 
 pytestmark = [
     # What Bambi and PyMC say of their own parts is not of interest here.
@@ -75,6 +75,35 @@ def test_a_line_is_the_one_of_least_squares():
         assert abs(summary["mean"][name] - wanted) < 0.1 * summary["sd"][name]
     with pytest.raises(bm.NotConjugate, match="sigma"):
         bm.exact(model, rng=1)
+
+
+KINDS = {  # of terms, and of what the formula's parameters are
+    "slopes of groups",
+    "crossed groups",
+    "a spread of groups",
+    "kinds",
+    "grades",
+    "a process in a basis",
+    "trials",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "formula", [pytest.param(one, id=one.name) for one in FORMULAS if one.name in KINDS]
+)
+def test_the_density_is_bambis(formula):
+    text = bambi.Formula(formula.text, *formula.further) if formula.further else formula.text
+    model = bambi.Model(text, table(), family=formula.family, **formula.more)
+    taken = of_formula(model)
+    logs = [
+        one.compile_logp(mode="FAST_COMPILE")(one.initial_point())
+        for one in (taken, model.backend.model)
+    ]
+    assert logs[0] == pytest.approx(logs[1], rel=1e-12)
+    centred = {rv.name for rv in taken.free_RVs if rv.name.endswith("_centered")}
+    known = {v.name for v in taken.deterministics}
+    assert {name.removesuffix("_centered") for name in centred} <= known
 
 
 @pytest.mark.slow
