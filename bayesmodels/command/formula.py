@@ -47,19 +47,17 @@ def formula_model(
     target = target.strip()
     if not tilde or not target:
         raise DataError(f"--formula: must be a target, ~ and terms, as 'y ~ x'; got {formula!r}.")
-    if missing := sorted(names - {*map(str, frame), ""}):
-        raise DataError(
-            f"--formula: there is no column {missing[0]!r}; there are {listed([*frame])}."
-        )
-    if trials is not None and trials not in used:
-        raise DataError(f"--trials: there is no column {trials!r}; there are {listed([*frame])}.")
+    for option, wanted in (
+        ("formula", sorted(names - {""})),
+        ("trials", [trials] if trials else []),
+    ):
+        if missing := [name for name in wanted if name not in used]:
+            raise DataError(
+                f"--{option}: there is no column {missing[0]!r}; there are {listed([*frame])}."
+            )
     alone = target.strip("`") in used
-    if family == "binomial" and trials is None and alone:
-        raise DataError(
-            "--trials: must name the column with numbers of trials of a binomial family; where "
-            "the target is one of two labels, give --family bernoulli."
-        )
-    frame = readable(frame, used, groups | {target} if success else groups, formula)
+    _check_target(family, trials, success, alone=alone)
+    frame = readable(frame, used, groups | {target.strip("`")} if success else groups, formula)
     if drop_missing:
         frame = without_gaps(frame, used, notes)
     for name in used:
@@ -67,7 +65,7 @@ def formula_model(
     if trials is not None:
         target = f"p({target}, {trials})"
     elif family == "bernoulli" and alone:
-        target = _yes(frame, target, success)
+        target, frame = _yes(frame, target, success)
     try:
         model = bambi.Model(f"{target} ~{rest}", frame, family=family)
         model.build()
@@ -75,6 +73,17 @@ def formula_model(
         words = " ".join(str(error).split())
         raise DataError(f"--formula: Bambi takes no {formula!r} of {family!r}: {words}") from error
     return of_formula(model), notes
+
+
+def _check_target(family: str, trials: str | None, success: str | None, *, alone: bool) -> None:
+    """Refuse options that don't fit the family, where the target is a column `alone`."""
+    if family == "binomial" and trials is None and alone:
+        raise DataError(
+            "--trials: must name the column with numbers of trials of a binomial family; where "
+            "the target is one of two labels, give --family bernoulli."
+        )
+    if success is not None and not (family == "bernoulli" and alone):
+        raise DataError("--success: is about a target of two labels; give --family bernoulli.")
 
 
 def _bambi() -> Any:
@@ -100,14 +109,16 @@ def _names(formula: str) -> tuple[set[str], set[str]]:
     return set(terms.var_names), set().union(*groups)
 
 
-def _yes(frame: Any, target: str, success: str | None) -> str:
-    """Return the response of two labels, of which one counts as 1."""
-    levels = [str(level) for level in levels_of(frame[target.strip("`")])]
+def _yes(frame: Any, target: str, success: str | None) -> tuple[str, Any]:
+    """Return the response of two labels, of which one counts as 1, and a frame that has it."""
+    own = target.strip("`")
+    levels = [str(level) for level in levels_of(frame[own])]
     if {*levels} <= {"0", "1"} and success is None:
-        return target
+        return target, frame
     if len(levels) != _SAME or success not in levels:
         raise DataError(
             f"--success: must say which of two labels in column {target!r} counts; it holds "
             f"{listed(levels)}, and --success is {success!r}. Give --success {levels[-1]}."
         )
-    return f"{target}[{success!r}]"
+    # Bambi compares with text: no number is equal to that.
+    return f"{target}[{success!r}]", frame.assign(**{own: frame[own].astype(str)})

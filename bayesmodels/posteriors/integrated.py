@@ -168,7 +168,7 @@ class IntegratedPosterior:
         even = (np.arange(DRAWS) + rng.random()) / DRAWS
         chosen = np.searchsorted(np.cumsum(self._integral.weights), even)
         points = self._integral.points_at(chosen.clip(max=self.points - 1))
-        return self._with_block(self._at(points, rng), rng)
+        return self._with_block(self._at(points, rng), DRAWS, rng)
 
     @property
     def _effective(self) -> float:
@@ -178,7 +178,7 @@ class IntegratedPosterior:
         return float(min(DRAWS, share * self.points))
 
     def deterministics(self, prob: float = 0.89) -> dict[str, Known]:
-        """Return what is known of the model's Deterministics, all of it read off exact draws."""
+        """Return what is known of the model's Deterministics, all of it read off draws."""
         return known(self.model, self._draws, prob)
 
     @cached_property
@@ -412,13 +412,12 @@ class IntegratedPosterior:
     ) -> dict[str, NDArray[Any]]:
         """Return independent draws, sample axis first."""
         draws, rng = asked(draws, rng)
-        return self._with_block(self._drawn(draws, rng), rng)
+        return self._with_block(self._drawn(draws, rng), draws, rng)
 
     def _with_block(
-        self, rest: dict[str, NDArray[Any]], rng: np.random.Generator
+        self, rest: dict[str, NDArray[Any]], draws: int, rng: np.random.Generator
     ) -> dict[str, NDArray[Any]]:
         """Return draws of the rest with one of all else for each."""
-        draws = len(next(iter(rest.values())))
         values: dict[str, NDArray[Any]] = {}
         if self._part:
             for _ in range(_AGAIN):

@@ -76,7 +76,7 @@ def summary(self: Any, prob: float = 0.89) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Of free variables, as beliefs have it, and of Deterministics. A column ``note`` says which
-        numbers are read off exact draws, the same ones each time, and which moments do not exist.
+        numbers are read off draws, the same ones each time, and which moments do not exist.
     """
     table = reading.summary(self, prob)
     for name in self.drawn:

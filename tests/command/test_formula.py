@@ -25,6 +25,7 @@ def herds(tmp_path):
             "size": rng.integers(5, 20, 24),
             "x": rng.normal(size=24),
             "sick": rng.choice(["yes", "no"], 24),
+            "won": rng.integers(0, 2, 24),
             "day": pd.date_range("2026-01-01", periods=24),
         }
     )
@@ -44,10 +45,13 @@ def test_groups_are_labelled_as_the_file_has_them(herds):
     assert done[0].startswith("Formula: cases ~ x + (1 | herd). Family: binomial.")
 
 
-def test_the_label_that_counts_is_named(herds):
-    model, _ = formula_model(read_table(herds), "sick ~ x", "bernoulli", success="no")
+@pytest.mark.parametrize(
+    ("column", "success", "value"), [("sick", "no", "no"), ("won", "0", 0), ("won", None, 1)]
+)
+def test_the_label_that_counts_is_named(herds, column, success, value):
+    model, _ = formula_model(read_table(herds), f"{column} ~ x", "bernoulli", success=success)
     (rv,) = model.observed_RVs
-    counted = (pd.read_csv(herds)["sick"] == "no").astype(int)
+    counted = (pd.read_csv(herds)[column] == value).astype(int)
     assert list(np.ravel(model.rvs_to_values[rv].eval())) == list(counted)
 
 
@@ -61,6 +65,7 @@ def test_the_label_that_counts_is_named(herds):
         ("cases ~ x", "binomial", {"trials": "n"}, "--trials: there is no column 'n'"),
         ("sick ~ x", "bernoulli", {}, "Give --success yes."),
         ("sick ~ x", "bernoulli", {"success": "maybe"}, "which of two labels"),
+        ("y ~ x", "gaussian", {"success": "no"}, "--success: is about a target of two labels"),
         ("y ~ gap", "gaussian", {}, "column 'gap': .* leave such rows out with --drop-missing"),
         ("y ~ day", "gaussian", {}, "column 'day': holds dates"),
         ("y ~ x", "normal", {}, "Bambi takes no 'y ~ x' of 'normal'"),
