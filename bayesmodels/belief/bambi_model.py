@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+_ROWS = "__obs__"
+
 
 def of_formula(model: Any) -> Any:
     """Return the PyMC model of a `bambi.Model`, and anything else as it is.
 
     Bambi centres predictors: its PyMC model's `Intercept` is the predictor's value at their means,
     and `fit` turns the draws back. Here that variable is `Intercept_centered`, of which and of the
-    slopes `Intercept` is a `Deterministic`. The Bambi model is built if it is not yet, and else
-    left as it is.
+    slopes `Intercept` is a `Deterministic`. As `fit` does, it leaves out what has a value in each
+    row. The Bambi model is built if it is not yet, and else left as it is.
     """
     bambi = sys.modules.get("bambi")
     if bambi is None or not isinstance(model, bambi.Model):
@@ -22,6 +24,10 @@ def of_formula(model: Any) -> Any:
     if not model.built:
         model.build()
     result = clone_model(model.backend.model)
+    dims = result.named_vars_to_dims.get
+    for rows in [v for v in result.deterministics if _ROWS in (dims(v.name) or ())]:
+        result.deterministics.remove(rows)
+        del result.named_vars[rows.name], result.named_vars_to_dims[rows.name]
     for part in model.backend.distributional_components.values():
         if part.design_matrix_without_intercept is not None:
             _add_intercept(result, part.component)

@@ -193,9 +193,13 @@ def summary_or_intervals(
 ) -> pd.DataFrame:
     """Return the summary; only its intervals if some law's tails are too heavy for moments.
 
-    With `indicators` all finite variables are those of their values, as in `marginals`.
+    With `indicators` all finite variables are those of their values, as in `marginals`, and there
+    are no Deterministics.
     """
-    table = _numbers(self, prob, indicators=indicators)
+    if indicators or not hasattr(self, "summary"):
+        table = _numbers(self, prob, indicators=indicators)
+    else:
+        table = self.summary(prob).drop(columns="note", errors="ignore")
     return table.iloc[:, 2:] if table.isna().any(axis=None) else table
 
 

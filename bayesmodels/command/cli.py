@@ -636,7 +636,7 @@ def _print_summary(posterior: Any, prob: float, errors: Any = None) -> None:
         spread = float(row.get("sd", np.inf))
         if not np.isfinite(spread):
             spread = float(row.iloc[-1] - row.iloc[-2])
-        worst = () if errors is None else (off(errors[label]),)
+        worst = () if errors is None else (off(errors.get(label, np.nan)),)
         rows.append((str(label), *(beside(float(x), spread) for x in row), *worst))
     ends = (f"{100 * prob:g} % from", f"{100 * prob:g} % to")
     head = ("variable", *table.columns[:-2], *ends, *(() if errors is None else ("off by",)))

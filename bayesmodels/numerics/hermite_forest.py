@@ -15,9 +15,10 @@ Source: Szegő (1975), *Orthogonal Polynomials*, chapter V and problem 23 (Mehle
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,12 @@ from scipy.special import roots_hermitenorm
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Plan
+from bayesmodels.numerics.kernels import threaded
 
 _LOWEST = -1e300  # of logs
 _NARROW = 1e-12  # variance of a number given another
 _INSIDE = np.linspace(-5.0, 5.0, 41)  # deviations, between which draws are
+Order = NDArray[np.intp]
 _ANY = 17  # levels, so many that ends are eliminated first
 
 
@@ -59,15 +62,11 @@ def polynomials(x: Array, number: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """Numbers that are eliminated together, those they meet then, and which pairs these are.
-
-    Those they meet may be `distinct`.
-    """
+    """Numbers that are eliminated together, those they meet then, and which pairs these are."""
 
     own: NDArray[np.intp]
     above: NDArray[np.intp]
     pair: NDArray[np.intp]
-    distinct: bool
 
 
 class HermiteForest:
@@ -84,9 +83,7 @@ class HermiteForest:
                 for use in group.uses:
                     if use.width > 1:
                         pair[use.to] = use.rows
-                own, above = group.scope.T
-                distinct = len(np.unique(above)) == len(above)
-                self._rounds.append(_Round(own, above, pair, distinct))
+                self._rounds.append(_Round(group.scope[:, 0], group.scope[:, 1], pair))
 
     @property
     def depth(self) -> NDArray[np.intp]:
@@ -113,6 +110,75 @@ class HermiteForest:
         return Eliminated(self._rounds, self._tops, logs, others, places, correlation)
 
 
+@threaded
+def _over(
+    logs: Array, signs: Array, r: float, given: Array, anywhere: Array, log: Array, sign: Array
+) -> float:
+    """Put the mean of a function given the number at the other end into `log` and `sign`.
+
+    The function is times root weights at Gauss' nodes, and divided by its scale, which is returned.
+    """
+    n, places = anywhere.shape
+    top = _LOWEST
+    for j in range(n):
+        if not logs[j] <= top:
+            top = logs[j]
+    values, f = np.zeros(places), np.empty(n)
+    for j in range(n):
+        f[j] = signs[j] * math.exp(logs[j] - top)
+    power = 1.0
+    for m in range(n):
+        coefficient = 0.0
+        for j in range(n):
+            coefficient += f[j] * given[m, j]
+        coefficient *= power
+        power *= r
+        for j in range(places):
+            values[j] += coefficient * anywhere[m, j]
+    for j in range(places):
+        value = values[j]
+        log[j] = -math.inf if value == 0 else math.log(abs(value))
+        sign[j] = -1.0 if value < 0 else 1.0
+    return top
+
+
+@threaded
+def _eliminate(
+    own: Order, above: Order, pair: Order, correlation: Array, given: Array, anywhere: Array,
+    logs: Array, signs: Array, told: Array, sign: Array, total: Array,
+) -> None:  # fmt: skip
+    """Multiply functions of numbers by what those before them tell, which is kept; add scales."""
+    for row in range(len(logs)):
+        for k in range(len(own)):
+            i, j, r = own[k], above[k], correlation[row, pair[k]]
+            a, b = told[row, k], sign[row, k]
+            total[row] += _over(logs[row, i], signs[row, i], r, given, anywhere, a, b)
+            for m in range(len(a)):
+                logs[row, j, m] += a[m]
+                signs[row, j, m] *= b[m]
+
+
+@threaded
+def _return(
+    own: Order, above: Order, pair: Order, correlation: Array, given: Array, anywhere: Array,
+    logs: Array, signs: Array, told: Array, sign: Array,
+) -> None:  # fmt: skip
+    """Multiply functions of numbers by what all those after them tell, too."""
+    size = logs.shape[2]
+    rest, signed, log, its = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    for row in range(len(logs)):
+        for k in range(len(own) - 1, -1, -1):
+            i, j, r = own[k], above[k], correlation[row, pair[k]]
+            for m in range(size):
+                known = math.isfinite(told[row, k, m])
+                rest[m] = logs[row, j, m] - told[row, k, m] if known else -math.inf
+                signed[m] = signs[row, j, m] * sign[row, k, m]
+            _over(rest, signed, r, given, anywhere, log, its)
+            for m in range(size):
+                logs[row, i, m] += log[m]
+                signs[row, i, m] *= its[m]
+
+
 class Eliminated:
     """What is left: `log_total`, one a row; and the laws on the way back."""
 
@@ -126,19 +192,19 @@ class Eliminated:
         correlation: Array,
     ) -> None:
         self._rounds, self._tops, self._places = rounds, tops, places
-        self._correlation, self._n = correlation, logs.shape[2]
+        self._n, self._correlation = logs.shape[2], correlation
+        steps = [np.array([r.own, r.above, r.pair]) for r in rounds]
         self._rule = rule(self._n)
-        self._anywhere = polynomials(np.concatenate([self._rule.nodes, places]), self._n)
+        anywhere = polynomials(np.concatenate([self._rule.nodes, places]), self._n)
+        order = np.concatenate([np.zeros((3, 0), dtype=int), *steps], 1)
+        self._given = *order, correlation, self._rule.polynomials, anywhere
         self._logs = np.concatenate([logs, others], 2)
         self._logs[..., : self._n] += self._rule.log_weights / 2
         self._signs = np.ones_like(self._logs)
-        self._messages: list[tuple[Array, Array]] = []
+        told = (len(logs), order.shape[1], self._logs.shape[2])
+        self._messages = np.empty(told), np.empty(told)
         self.log_total = np.zeros(len(logs))
-        for one in rounds:
-            scale, message = self._over(one, self._logs[:, one.own], self._signs[:, one.own])
-            self.log_total += scale.sum(1)
-            self._messages.append(message)
-            self._times(one.above, message, distinct=one.distinct)
+        _eliminate(*self._given, self._logs, self._signs, *self._messages, self.log_total)
         own, n = self._logs[:, tops, : self._n], self._n
         own = own + self._rule.log_weights / 2
         top = own.max(2)
@@ -146,45 +212,11 @@ class Eliminated:
         with np.errstate(all="ignore"):
             self.log_total += (top + np.log(mass.sum(2))).sum(1)
 
-    def _times(
-        self, which: NDArray[np.intp], message: tuple[Array, Array], *, distinct: bool
-    ) -> None:
-        """Multiply functions of some numbers."""
-        at: Any = (slice(None), which)
-        if distinct:
-            self._logs[at] += message[0]
-            self._signs[at] *= message[1]
-        else:
-            np.add.at(self._logs, at, message[0])
-            np.multiply.at(self._signs, at, message[1])
-
-    def _over(self, one: _Round, logs: Array, signs: Array) -> tuple[Array, tuple[Array, Array]]:
-        """Return the mean of functions given the number at the other end: scale, and log and sign.
-
-        The functions are times root weights at Gauss' nodes.
-        """
-        n = self._n
-        top = np.maximum(logs[..., :n].max(2), _LOWEST)
-        coefficients = (signs[..., :n] * np.exp(logs[..., :n] - top[..., None])) @ (
-            self._rule.polynomials.T
-        )
-        power = self._correlation[:, one.pair][..., None] ** np.arange(n)
-        values = (coefficients * power) @ self._anywhere
-        with np.errstate(divide="ignore"):
-            return top, (np.log(np.abs(values)), np.where(values < 0, -1.0, 1.0))
-
     def log_laws(self) -> Array:
         """Return log densities of all numbers at the places, but for constants (rows, size, k)."""
-        n, upward = self._n, (self._logs, self._signs)
-        self._logs, self._signs = (x.copy() for x in upward)
-        for one, message in zip(self._rounds[::-1], self._messages[::-1], strict=True):
-            with np.errstate(invalid="ignore"):
-                logs = self._logs[:, one.above] - message[0]
-            logs = np.where(np.isfinite(message[0]), logs, -np.inf)
-            _, down = self._over(one, logs, self._signs[:, one.above] * message[1])
-            self._times(one.own, down, distinct=True)
-        result = np.where(self._signs[..., n:] > 0, self._logs[..., n:], -np.inf)
-        self._logs, self._signs = upward
+        logs, signs = self._logs.copy(), self._signs.copy()
+        _return(*self._given, logs, signs, *self._messages)
+        result = np.where(signs[..., self._n :] > 0, logs[..., self._n :], -np.inf)
         return np.asarray(result - self._places**2 / 2)
 
     def sample(self, rng: np.random.Generator) -> Array:

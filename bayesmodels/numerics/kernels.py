@@ -8,6 +8,8 @@ would fall behind a peer without it:
   time at a million rows; with NumPy 2, since that takes 3.4 times as long as ``X.T @ X``);
 - `add_cells`, `add_rows`, `add_tokens`: "MultinomialNB fit" and "MultinomialNB probabilities" in
   docs/speed.md (0.8 and 0.7 of scikit-learn's time; with SciPy's sparse matrices 9 and 2.3).
+
+Loops that go from one number to the next are where they belong, as `threaded`.
 """
 
 from __future__ import annotations
@@ -54,12 +56,12 @@ class Loops:
         return self._compiled(*inputs)
 
 
-_threaded = partial(Loops, nogil=True, cache=True)
+threaded = partial(Loops, nogil=True, cache=True)
 # Sums that may be taken in any order are taken several numbers at a time. NaN stays NaN.
-_in_any_order = partial(_threaded, fastmath={"reassoc", "contract", "nsz"})
+_in_any_order = partial(threaded, fastmath={"reassoc", "contract", "nsz"})
 
 
-@_threaded
+@threaded
 def add_rows(
     values: Array, pointers: NDArray[Any], table: Array, total: Array, logs: Array
 ) -> None:
@@ -74,7 +76,7 @@ def add_rows(
         logs[row] = logs_sum
 
 
-@_threaded
+@threaded
 def add_cells(
     values: Array,
     words: NDArray[Any],
@@ -91,7 +93,7 @@ def add_cells(
             mine[words[k]] += weight * values[k]
 
 
-@_threaded
+@threaded
 def add_tokens(
     values: Array,
     words: NDArray[Any],

@@ -16,6 +16,7 @@ from bayesmodels.numerics.lattice import Frame, Function
 _FAR = 1e60  # numbers and coordinates so large that their fourth powers are numbers
 _DEEP = 1e6  # below the middle: no tail that is a power
 _LOW = 20.0  # below the middle: where the tails begin
+_AT_ONCE = 10  # points of a ray
 _GROWS = 1e-3  # of the log of a number, from one point of a ray to the next
 _SURE = 0.02  # of a power
 
@@ -37,16 +38,20 @@ def _power(f: Function, start: Array, way: Array) -> Array:
     """
     (top,), (middle,) = f(start[None])
     none = np.full(len(middle), -np.inf)
-    distance, ray = 1.0, list[tuple[float, float, Array]]()
-    while np.abs(start + distance * way).max() < _FAR:
-        (log,), (numbers,) = f((start + distance * way)[None])
+    distances, ray = 2.0 ** np.arange(400), list[tuple[float, float, Array]]()
+    distances = distances[np.abs(start + distances[:, None] * way).max(1) < _FAR]
+    each = (
+        x
+        for some in np.split(distances, range(_AT_ONCE, len(distances), _AT_ONCE))
+        for x in zip(some, *f(start + some[:, None] * way), strict=True)
+    )
+    for distance, log, numbers in each:
         if log < top - _DEEP:
             return none
         lost = np.isnan(log) or (ray and log > ray[-1][1] < top - _LOW)  # a tail does not rise
         if lost or not np.abs(numbers).max(initial=0) < _FAR:
             break  # there are no digits further on
         ray.append((distance, log, np.abs(numbers - middle)))
-        distance *= 2
     if len(ray) < 4:  # noqa: PLR2004 - of which two powers come
         return none
     distances, logs, sizes = (np.array(column) for column in zip(*ray[-4:], strict=True))

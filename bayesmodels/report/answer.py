@@ -17,7 +17,12 @@ from bayesmodels.belief.protocol import (
     Regressing,
     Statistic,
 )
-from bayesmodels.belief.reading import halves_of_symmetric, levels, places
+from bayesmodels.belief.reading import (
+    halves_of_symmetric,
+    levels,
+    places,
+    summary_or_intervals,
+)
 from bayesmodels.belief.rows import rows_at
 from bayesmodels.decisions.decision import decide
 from bayesmodels.errors import DataError, PriorError
@@ -301,7 +306,7 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
     names = [name for name in posterior.dims if name not in finite]
     symmetric = {text for half in halves_of_symmetric(posterior) for text in half}
     result = [e for name in names for e in effects(posterior, name, prob)]
-    every = [e for e in result if e.label not in symmetric]
+    every = [e for e in result if e.label not in symmetric] + _deterministics(posterior, prob)
     if len(names) == 1:
         every.sort(key=lambda e: -(e.low + e.high))
     if every:
@@ -313,6 +318,18 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
             each = ", ".join(f"{finite[name][k]} ({_probability(mass[k])})" for k in order)
             said.append(f"Most probable values of {name}: {each}.")
     return said
+
+
+def _deterministics(posterior: Any, prob: float) -> list[Effect]:
+    """Return the Deterministics of a PyMC model."""
+    model = getattr(posterior, "model", None)
+    names = {v.name for v in model.deterministics} if model is not None else {}
+    if not names:
+        return []
+    table = summary_or_intervals(posterior, prob)
+    rows = table[table.index.str.partition("[").get_level_values(0).isin(names)]
+    means = rows["mean"] if "mean" in rows else np.full(len(rows), np.nan)
+    return [*map(Effect, rows.index, means, *rows.iloc[:, -2:].to_numpy().T)]
 
 
 def _listed(each: Sequence[Effect]) -> str:

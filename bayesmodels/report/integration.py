@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def errors_of(posterior: Integrated, prob: float = 0.89) -> pd.DataFrame:
-    """Return how far off each number of the summary may be, in its place."""
+    """Return how far off each number of the summary may be, in its place; not of Deterministics."""
     import pandas as pd
 
     table = summary_or_intervals(posterior, prob)
@@ -33,7 +33,8 @@ def errors_of(posterior: Integrated, prob: float = 0.89) -> pd.DataFrame:
 
 def numbers(posterior: Integrated, prob: float = 0.89) -> Table:
     """Return means, deviations and intervals, each beside how far off it may be."""
-    values, errors = summary_or_intervals(posterior, prob), errors_of(posterior, prob)
+    values = summary_or_intervals(posterior, prob)
+    errors = errors_of(posterior, prob).reindex(values.index)  # of Deterministics none are known
     *moments, low, high = values.columns
     spreads = values["sd"] if moments else values[high] - values[low]
     result = [labels(values.index)]
