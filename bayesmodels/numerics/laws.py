@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.linalg import solve_triangular
-from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, gammaln, log1p
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, gammaln, log1p, ndtr
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array, threads
@@ -303,6 +303,22 @@ class _InverseGamma(InAnyUnit, type(stats.invgamma)):  # type: ignore[misc]
 
 inverse_gamma = _InverseGamma(a=0.0, name="inverse_gamma")
 """Inverse-gamma law: ``inverse_gamma(shape, scale=b)`` is frozen as SciPy's `invgamma` is."""
+
+
+class _Normal(type(stats.norm)):  # type: ignore[misc]
+    """SciPy's normal law without the checks that take four times as long as its probabilities."""
+
+    def cdf(self, x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+        """Return the probability of at most x."""
+        return ndtr((x - np.asarray(loc)) / scale)
+
+    def sf(self, x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+        """Return the probability of more than x."""
+        return ndtr((np.asarray(loc) - x) / scale)
+
+
+normal = _Normal(name="normal")
+"""Normal law: ``normal(mean, sd)`` is frozen as SciPy's `norm` is; `sd` is positive."""
 
 
 class _Student(InAnyUnit, type(stats.t)):  # type: ignore[misc]

@@ -27,6 +27,7 @@ from bayesmodels.belief.conditioning import digits_of_factor
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import Arrays, Family
+from bayesmodels.numerics.laws import normal
 from bayesmodels.numerics.sparse_cholesky import covariances
 from bayesmodels.numerics.special import HALF_LOG_2PI
 
@@ -286,7 +287,7 @@ class Gaussian:
         """Return the law of every element."""
         sd = self.sd()
         result = {"mean": self.location, "sd": sd}
-        return [ElementLaw(self.elements, "Normal", stats.norm(self.location, sd), result)]
+        return [ElementLaw(self.elements, "Normal", normal(self.location, sd), result)]
 
     def sentence(self, names: str) -> str:
         """Say what is known."""

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
-from scipy import stats
 
 from bayesmodels.belief import notebook
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import BETA, DIRICHLET, Family
-from bayesmodels.numerics.laws import sum_of_others
+from bayesmodels.numerics.laws import normal, sum_of_others
 from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.batch_density import MOST_LEVELS
@@ -433,7 +432,7 @@ class PartialPosterior:
             elif name in families:
                 laws[name] = _law(families[name], **of)
             else:
-                laws[name] = stats.norm(*of.values())
+                laws[name] = normal(*of.values())
         return laws, known
 
     def drawn(

@@ -125,7 +125,8 @@ def test_the_tree_is_laid_out_as_pymcs_own():
     model = line()
     ours = bm.sample(model, 25, chains=2, rng=1)
     settings = {"tune": 100, "chains": 2, "cores": 1, "random_seed": 1, "progressbar": False}
-    theirs = pm.sample(25, model=model, **settings)
+    with model:
+        theirs = pm.sample(25, step=pm.Metropolis(), **settings)
     assert set(ours.children) == set(theirs.children)
     assert set(ours.posterior.data_vars) == set(theirs.posterior.data_vars)
     for name, values in theirs.posterior.data_vars.items():

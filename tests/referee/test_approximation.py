@@ -41,7 +41,7 @@ def test_a_variational_fit_of_pymc_is_measured():
     y = X @ [1.0, -1.0] + rng.standard_normal(40)
     prior = bm.LinearRegression([0, 0], 0.1, shape=3, scale=2)
     with prior.declare((X, y)):
-        fit = pm.fit(30_000, method="advi", random_seed=1, progressbar=False)
+        fit = pm.fit(20_000, method="advi", random_seed=1, progressbar=False)
         draws = fit.sample(2000, random_seed=2).posterior
     halves = {name: x.values.reshape(2, 1000, *x.shape[2:]) for name, x in draws.items()}
     verdict = bm.compare(prior.update((X, y)), halves)
