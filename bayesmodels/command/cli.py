@@ -263,11 +263,10 @@ def report(
     """Fit MODEL to FILE (.csv, .tsv, .xlsx, .parquet ...), check it, and write an HTML report.
 
     In regressions text is coded by indicators. The MODEL `formula` is Bambi's of --formula, solved
-    without a sampler. Without FILE a data set that comes with the package
-    is used. Ends with 0 if formula, declaration and draws agree, with 1 if not or if draws are too
-    few, with 2 for bad input.
+    without a sampler; where that can't be done it is sampled twice, and both runs are compared.
+    Without FILE a data set that comes with the package is used. Ends with 0 if formula, declaration
+    and draws agree, with 1 if not or if draws are too few, with 2 for bad input.
     """
-    from bayesmodels.report import validate
     from bayesmodels.report.html import preceded, styled
 
     found: tuple[Any, Any, str, Reading | None]
@@ -288,7 +287,7 @@ def report(
             _print_reading(reading)
         return "agree"
     path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
-    how: dict[str, Any] = {"likelihood": likelihood, "rng": rng, "source": source, **size}
+    how: dict[str, Any] = {"rng": rng, "source": source, **size}
     options = {"best": best, "rope": rope, "acceptable_loss": acceptable_loss}
     wanted = {part: value for part, value in options.items() if value is not None}
     if not decide:
@@ -297,14 +296,14 @@ def report(
         _refuse("--rope: must be LOW below HIGH, such as -0.01 0.01; got {:g} {:g}.".format(*rope))
     decision = _decision(belief, data, columns["by"], rng=rng, **wanted) if decide else None
     with _steps(total=7) as step:
-        result: Any = validate(belief, data, progress=step, **how)
+        result = _validated(model, belief, data, step, likelihood, how)
         if decision is not None:
             from bayesmodels.report.decisions import decision_section
 
             result = preceded(result, lambda document: decision_section(decision, document.prob))
         if reading is not None:
             result = preceded(result, lambda _: reading.section())
-        result = styled(result, title=title, notes=notes, prob=prob)
+        result = styled(result, title=title or columns["formula"], notes=notes, prob=prob)
         step("writing the report")
         _write(result, path, brief=brief)
     if as_json:
@@ -313,7 +312,7 @@ def report(
         click.echo(json.dumps({**result.to_dict(), **more, "file": str(path)}))
     else:
         _say(result.source, "", *result.answer, "")
-        _print_summary(result.posterior, result.prob)
+        _print_numbers(result)
         _say(*([*decision.sentences(result.prob), ""] if decision else []), *result.sentences(), "")
         _print_reading(reading, most=_MOST_COLUMNS)
         click.echo(f"Report: {path}")
@@ -647,6 +646,27 @@ def _print_summary(posterior: Any, prob: float, errors: Any = None) -> None:
         _say(f"{len(table) - _MOST_SCALARS:,} more rows are not shown; --json has them all.")
 
 
+def _print_numbers(report: Any) -> None:
+    """Print the summary of a posterior; where there is none, of the first set of draws."""
+    from bayesmodels.report.rounding import beside
+    from bayesmodels.report.tables import with_intervals
+
+    if report.posterior is not None:
+        _print_summary(report.posterior, report.prob)
+        return
+    table = with_intervals(report.comparison, report.prob)
+    kind = f"first_eti{100 * report.prob:g}"
+    columns = table[["first_mean", "first_sd", f"{kind}_lb", f"{kind}_ub"]].head(_MOST_SCALARS)
+    rows = [
+        (str(label), *(beside(float(x), float(row["first_sd"])) for x in row))
+        for label, row in columns.iterrows()
+    ]
+    ends = (f"{100 * report.prob:g} % from", f"{100 * report.prob:g} % to")
+    _print_table(("variable", "mean", "sd", *ends), rows)
+    if len(table) > _MOST_SCALARS:
+        _say(f"{len(table) - _MOST_SCALARS:,} more rows are not shown; --json has them all.")
+
+
 def _print_compared(table: Any) -> None:
     """Print the first set of draws beside the second; of many scalars those farthest apart."""
     from bayesmodels.report.page import MOST_ROWS, worst_first
@@ -742,6 +762,22 @@ def _belief_and_data(
     source = f"{file.name}. {catalog.prior_in_words(model, prior)}"
     reading = Reading(table.attrs["read"], table.attrs["notes"], done, preparation.as_options)
     return belief, data, source, reading
+
+
+def _validated(
+    name: str, model: Any, data: Any, progress: Any, likelihood: str | None, how: dict[str, Any]
+) -> Any:
+    """Return the report of a model; of a formula without a posterior, of two runs of a sampler."""
+    from bayesmodels.command.formula import sampled_twice
+    from bayesmodels.errors import NotConjugate
+    from bayesmodels.report import validate
+
+    try:
+        return validate(model, data, likelihood=likelihood, progress=progress, **how)
+    except NotConjugate as no:
+        if name != "formula":
+            raise
+        return sampled_twice(model, no.reason, progress=progress, **how)
 
 
 def _by_formula(

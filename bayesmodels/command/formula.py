@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.command.catalog import complete, levels_of
@@ -10,7 +13,12 @@ from bayesmodels.command.preparation import readable, without_gaps
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import listed
 
+if TYPE_CHECKING:
+    from bayesmodels.report.html import Report
+
 _SAME = 2  # levels of a target that is yes or no
+_RATIOS = {"logit": "odds ratio", "log": "ratio"}
+_COUNTS = ("poisson", "negativebinomial")
 
 
 def formula_model(
@@ -23,6 +31,8 @@ def formula_model(
     drop_missing: bool = False,
 ) -> tuple[Any, list[str]]:
     """Return the model of a formula with Bambi's default priors, and sentences on what was done.
+
+    Under a log or a logit its effects are there as rate and odds ratios, too.
 
     Parameters
     ----------
@@ -72,7 +82,48 @@ def formula_model(
     except Exception as error:
         words = " ".join(str(error).split())
         raise DataError(f"--formula: Bambi takes no {formula!r} of {family!r}: {words}") from error
-    return of_formula(model), notes
+    result = of_formula(model)
+    _add_ratios(result, model)
+    return result, notes
+
+
+def sampled_twice(
+    model: Any,
+    reason: str,
+    *,
+    source: str,
+    rng: int,
+    progress: Callable[[str], object],
+    **size: int,
+) -> Report:
+    """Return a report of two runs of PyMC's sampler, as there is no posterior without one.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        What both runs sample.
+    reason : str
+        Why there is neither a closed form nor an integral.
+    source : str
+        Where the model is from.
+    rng : int
+        Seed of both runs, which differ.
+    progress : callable
+        Told, in words, what is being done.
+    **size : int
+        Numbers of ``draws``, ``tune`` and ``chains`` of a run.
+    """
+    from bayesmodels.posteriors.posterior import sampled
+    from bayesmodels.report import validate_draws
+
+    generator, runs = np.random.default_rng(rng), []
+    quiet: dict[str, Any] = {"progressbar": False, "quiet": True}
+    names = "first run of PyMC's sampler", "second run"
+    for name in names:
+        progress(name)
+        runs.append(sampled(model, rng=generator, **size, **quiet))
+    said = f"{source} Sampled, for there is neither a closed form nor an integral: {reason}"
+    return validate_draws(*runs, names=names, source=said, progress=progress)
 
 
 def _check_target(family: str, trials: str | None, success: str | None, *, alone: bool) -> None:
@@ -84,6 +135,24 @@ def _check_target(family: str, trials: str | None, success: str | None, *, alone
         )
     if success is not None and not (family == "bernoulli" and alone):
         raise DataError("--success: is about a target of two labels; give --family bernoulli.")
+
+
+def _add_ratios(result: Any, model: Any) -> None:
+    """Let effects stand as ratios, too, where the link is a log or a logit."""
+    import pymc as pm
+
+    parent = model.family.likelihood.parent
+    what = _RATIOS.get(model.family.link[parent].name)
+    if what is None:
+        return
+    if what == "ratio" and any(kind in model.family.name for kind in _COUNTS):
+        what = "rate ratio"
+    component = model.backend.distributional_components[parent].component
+    with result:
+        for term in component.common_terms.values():
+            name = term.alias or term.name
+            dims = result.named_vars_to_dims.get(name)
+            pm.Deterministic(f"{what} of {name}", pm.math.exp(result[name]), dims=dims)
 
 
 def _bambi() -> Any:

@@ -498,6 +498,7 @@ class IntegratedPosterior:
             seconds,
             randomness(rng),
             block=block,
+            sizes=self._density.sizes,
         )
         return pd.DataFrame({"log_density": logs, "error": errors}, index=rows)
 

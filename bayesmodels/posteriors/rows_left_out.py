@@ -11,6 +11,7 @@ Society B 56, section 3.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,12 @@ def rows_left_out(
     rng: np.random.Generator,
     *,
     block: bool,
+    sizes: Mapping[str, int],
 ) -> tuple[list[str], Array, Array]:
-    """Return labels of observed numbers, their log predictive densities, and errors of these."""
+    """Return labels of observed numbers, their log predictive densities, and errors of these.
+
+    Points of the result have coordinates of variables in the order of `sizes`, which says how many.
+    """
     copy, out = _with_indicators(model)
     names = [str(rv.name) for rv in model.free_RVs]
     for some in out.values():  # or what is orthogonal with all rows would be taken for independent
@@ -57,10 +62,19 @@ def rows_left_out(
         part = partial_posterior(Conditionals(copy, budget), rng) if block else None
         natural = part.density if part else ModelDensity(copy)
     density = BatchDensity(natural)
+    if density.sizes != sizes:
+        raise DataError(
+            "leave_one_out: without a row other variables are integrated out in closed form; "
+            "integrate again without each row."
+        )
+    # In a copy of a model variables may stand in another order.
+    every = np.split(np.arange(density.size), np.cumsum([*sizes.values()]))[:-1]
+    columns = dict(zip(sizes, every, strict=True))
+    own = np.concatenate([np.zeros(0, dtype=int), *(columns[name] for name in density.names)])
     for some in out.values():
         some.set_value(0 * some.get_value())
     fine, coarse = result.sublattices(_CLOSE)
-    points = result.points_at(fine)
+    points = result.points_at(fine)[:, own]
     start = density(points)[0]
     rows = [(name, at) for name, own in out.items() for at in np.ndindex(own.get_value().shape)]
     logs, errors = np.empty(len(rows)), np.empty(len(rows))

@@ -217,6 +217,9 @@ class Whitened:
         search.in_time(wide_points.at(wide_points.sobol(rng).random(_NODES * each)))
         phi, *known = map(np.concatenate, zip(*nodes, strict=True))
         field = _Field.at(phi, Tops(*known), rough.components[0])
+        # Variables that were standardized may stand in another order.
+        order = np.arange(len(self.density.least))
+        own = np.concatenate([order[self.density.slices[name]] for name in self.natural.names])
 
         def f(points: Array) -> tuple[Array, Array]:
             logs, numbers = [], []
@@ -225,7 +228,7 @@ class Whitened:
                 whole, log_volume = self._joined(field, piece)
                 log, known = self.density(whole)
                 logs.append(log + log_volume)
-                numbers.append(known)
+                numbers.append(known[:, own])
             return np.concatenate(logs), np.concatenate(numbers)
 
         components = tuple(self._with_latent(c) for c in rough.components)
@@ -266,14 +269,12 @@ class Whitened:
 
     def coordinates(self, points: Array, numbers: Array) -> Array:
         """Return the coordinates of the model's density, from points and natural values."""
-        natural, at, phi = [], 0, points[:, : points.shape[1] - self.size]
-        for name, size in self.natural.sizes.items():
-            if name in self.latent:
-                natural.append(numbers[:, self.natural.slices[name]])
-            else:
-                natural.append(phi[:, at : at + size])
-                at += size
-        return np.concatenate(natural, 1)
+        sizes = self.density.sizes
+        ends = np.cumsum([sizes[name] for name in self.shared])
+        shared = dict(zip(self.shared, np.split(points, ends, axis=1), strict=False))
+        own = self.natural.slices
+        each = [shared[n] if n in shared else numbers[:, own[n]] for n in self.natural.names]
+        return np.concatenate(each, 1)
 
 
 @dataclass(frozen=True, eq=False)

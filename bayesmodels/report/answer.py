@@ -306,9 +306,10 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
     names = [name for name in posterior.dims if name not in finite]
     symmetric = {text for half in halves_of_symmetric(posterior) for text in half}
     result = [e for name in names for e in effects(posterior, name, prob)]
-    every = [e for e in result if e.label not in symmetric] + _deterministics(posterior, prob)
+    every = [e for e in result if e.label not in symmetric]
     if len(names) == 1:
         every.sort(key=lambda e: -(e.low + e.high))
+    every = _deterministics(posterior, prob) + every
     if every:
         said.append(f"With {_percent(prob)} intervals: {_listed(every)}.")
     for name in list(finite)[:_SHOWN]:

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 
 from bayesmodels.command.formula import formula_model
-from bayesmodels.errors import DataError
+from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.input.tables import read_table
 from tests.command.test_cli import run
 
@@ -128,7 +129,46 @@ def test_from_a_table_to_a_report(herds, tmp_path):
     assert "What was read" in page
 
 
-def test_what_has_no_posterior_here_ends_with_the_reason(herds):
-    result = run("report", "formula", str(herds), "--formula", "y ~ (sick|herd) + (0 + sick|size)")
-    assert result.exit_code == 3
-    assert "no density of sick|size_sigma" in " ".join(result.output.split())
+@pytest.mark.parametrize(
+    ("formula", "family", "trials", "what"),
+    [
+        ("won ~ x", "bernoulli", None, "odds ratio"),
+        ("cases ~ x + herd", "binomial", "size", "odds ratio"),
+        ("cases ~ x + (1 | herd)", "poisson", None, "rate ratio"),
+        ("y ~ x", "gaussian", None, None),
+        ("size ~ x", "gamma", None, None),
+    ],
+)
+def test_effects_under_a_log_or_a_logit_are_ratios_too(herds, formula, family, trials, what):
+    model, _ = formula_model(read_table(herds), formula, family, trials=trials)
+    (effect,) = [rv for rv in model.free_RVs if rv.name == "x"]
+    names = [v.name for v in model.deterministics if "ratio of" in v.name]
+    assert names[:1] == ([f"{what} of x"] if what else [])
+    if what:
+        assert model[names[0]].eval({effect: 0.7}) == pytest.approx(np.exp(0.7))
+    if "herd" in formula and trials:
+        assert names == ["odds ratio of x", "odds ratio of herd"]
+        assert model.named_vars_to_dims[names[1]] == ("herd_dim",)
+
+
+@pytest.mark.slow
+def test_what_has_no_posterior_here_is_sampled_twice(herds, tmp_path, monkeypatch):
+    def refused(*_):
+        raise NotConjugate("it is too wide")
+
+    monkeypatch.setattr("bayesmodels.posteriors.ladder.solved", refused)
+    out = tmp_path / "out.html"
+    formula = ["--formula", "cases ~ x", "--family", "poisson", "--draws", "1500"]
+    result = run("report", "formula", str(herds), *formula, "-o", str(out))
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert "Sampled, for there is neither a closed form nor an integral: it is too wide" in said
+    assert "Either set of draws can stand for the other." in said
+    rows = {words[0]: words for words in map(str.split, result.output.splitlines()) if words}
+    frame = pd.read_csv(herds)
+    fit = sm.GLM(frame["cases"], sm.add_constant(frame["x"]), family=sm.families.Poisson()).fit()
+    for name, wanted in (("Intercept", "const"), ("x", "x")):
+        assert abs(float(rows[name][1].replace("−", "-")) - fit.params[wanted]) < fit.bse[wanted]
+    page = out.read_text(encoding="utf-8")
+    assert "it is too wide" in page
+    assert "second run" in page

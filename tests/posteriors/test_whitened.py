@@ -7,6 +7,9 @@ import pytest
 from scipy import special, stats
 
 import bayesmodels as bm
+from bayesmodels.posteriors.batch_density import BatchDensity
+from bayesmodels.posteriors.model_density import ModelDensity
+from bayesmodels.posteriors.whitened import Whitened
 from tests.posteriors.everyday.hand import STATED
 
 PLACES = np.linspace(0, 1, 10)
@@ -55,6 +58,25 @@ def test_a_process_under_counts(centred):
     off = 4 * error * np.sqrt(centred.var()["f"]) + 3 * known["mean"]["f"]
     assert (abs(centred.mean()["f"] - means) < off).all()
     assert "f whitened by the top given length and scale" in centred.explain()
+
+
+def test_numbers_stay_with_their_variables():
+    """What is standardized is written anew, and variables may then stand in another order."""
+    with pm.Model() as model:
+        slope, scale = pm.Normal("slope"), pm.HalfNormal("scale")
+        each = pm.Deterministic("each", scale * pm.Normal("z", 0, 1, shape=10))
+        pm.Poisson("y", pt.exp(1 + slope * PLACES + each), observed=COUNTS)
+    white = Whitened(BatchDensity(ModelDensity(model)), np.random.default_rng(1))
+    assert white.density.names != white.natural.names
+    result = white.integrated(0.05, 50.0, np.random.default_rng(2), None)
+    for points, numbers in (
+        (result.x, result.numbers),
+        (draws := result.draws(100, np.random.default_rng(3)), white.natural(draws)[1]),
+    ):
+        np.testing.assert_allclose(numbers, white.natural(points)[1], rtol=1e-12)
+    scales = white.natural.slices["scale"]
+    assert (result.numbers[:, scales] > 0).all()
+    assert (white.natural(draws)[1][:, scales] > 0).all()
 
 
 @pytest.mark.slow
