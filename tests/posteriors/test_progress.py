@@ -98,7 +98,7 @@ def test_ctrl_c_in_a_terminal_ends_it_at_once():
         assert run.wait(60) != 0
         took = time.monotonic() - asked
     os.close(ours)
-    assert took < 10, took
+    assert took < 30, took
     said = text.rpartition(SHOWN)[2]
     assert "points, at most" not in said
     assert said.rstrip().endswith("KeyboardInterrupt")
