@@ -624,7 +624,7 @@ def _highest(
 
 def _near(x: Array, known: Component) -> bool:
     """Whether a point is next to a known top."""
-    return float(known.squares(x[None])[0]) < len(x) / 4
+    return bool(np.isfinite(x).all()) and float(known.squares(x[None])[0]) < len(x) / 4
 
 
 def _one_top(logs: Logs, x: Array, known: Component) -> bool:

@@ -27,8 +27,8 @@ def left(name):
 
 
 OPEN = {"local linear trend", "tumours of rats with beta binomial rows"}
-"""Either right, or refused: convergence is slow in three dimensions; and where sizes are 1e14, which
-a climb may reach or not by the last bit, nothing but rounding errors is left of PyMC's density.
+"""Either right, or refused: convergence is slow in three dimensions; and where sizes are 1e14,
+which a climb reaches or not by the last bit, PyMC's density is nothing but rounding errors.
 """
 SHORT = {
     "two small trials with binomial rows",

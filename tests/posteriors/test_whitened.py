@@ -12,6 +12,7 @@ from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.whitened import Whitened
 from tests.posteriors.everyday.hand import STATED
 
+pytestmark = pytest.mark.usefixtures("slow_clock")
 PLACES = np.linspace(0, 1, 10)
 COUNTS = np.random.default_rng(1).poisson(np.exp(1 + np.sin(6 * PLACES)))
 SQUARES = (PLACES[:, None] - PLACES) ** 2
@@ -115,13 +116,13 @@ def test_all_that_a_posterior_tells(centred):
 def test_slopes_by_group_against_nodes():
     """Two effects a group, added up over a grid for each group: by hand given the scales."""
     rng = np.random.default_rng(5)
-    group, x = np.repeat(np.arange(6), 12), rng.normal(size=72)
-    y = rng.random(72) < special.expit(rng.normal(size=6)[group] + x)
+    group, x = np.repeat(np.arange(4), 12), rng.normal(size=48)
+    y = rng.random(48) < special.expit(rng.normal(size=4)[group] + x)
     with pm.Model() as model:
         sigma = pm.HalfNormal("sigma", 1, shape=2)
         base, slope = (
-            pm.Normal("base", 0, sigma[0], shape=6),
-            pm.Normal("slope", 0, sigma[1], shape=6),
+            pm.Normal("base", 0, sigma[0], shape=4),
+            pm.Normal("slope", 0, sigma[1], shape=4),
         )
         pm.Bernoulli("y", logit_p=base[group] + slope[group] * x, observed=y.astype(int))
     posterior = bm.integrate(model, rng=1)
@@ -133,7 +134,7 @@ def test_slopes_by_group_against_nodes():
     for i, one in enumerate(u**2):
         for j, two in enumerate(u**2):
             total = stats.halfnorm.logpdf(one) + stats.halfnorm.logpdf(two)
-            for g in range(6):
+            for g in range(4):
                 eta = one * z[:, None, None] + two * z[:, None] * x[group == g]
                 each = -np.logaddexp(0, np.where(y[group == g], -eta, eta)).sum(-1)
                 total += special.logsumexp(each + weight[:, None] + weight)
