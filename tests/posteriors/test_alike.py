@@ -9,6 +9,7 @@ from bayesmodels.posteriors.alike import stacked
 from bayesmodels.posteriors.density import compiled, named_terms
 from tests.posteriors.test_endless import built
 
+pytestmark = pytest.mark.usefixtures("slow_clock")
 RNG = np.random.default_rng(20261126)
 N = 6
 X, Y = RNG.normal(size=(N, 2)), RNG.normal(size=N)

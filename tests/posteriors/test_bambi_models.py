@@ -9,6 +9,7 @@ from bayesmodels.belief.bambi_model import of_formula
 from tests.posteriors.formulas import FORMULAS, table
 
 pytestmark = [
+    pytest.mark.usefixtures("slow_clock"),
     # What Bambi and PyMC say of their own parts is not of interest here.
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),

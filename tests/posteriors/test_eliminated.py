@@ -19,6 +19,7 @@ from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.continuous_marginal import SETTLED
 from bayesmodels.posteriors.partial import eliminated
 
+pytestmark = pytest.mark.usefixtures("slow_clock")
 GRID = np.linspace(-13, 13, 6001)
 COARSE = GRID[::15]
 COUNTS = np.array([0, 3, 1, 12, 0, 5, 2])

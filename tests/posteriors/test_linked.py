@@ -17,6 +17,8 @@ from bayesmodels.posteriors.integrate import block, integrands
 from bayesmodels.posteriors.linked_marginal import SETTLED
 from bayesmodels.posteriors.partial import eliminated
 
+pytestmark = pytest.mark.usefixtures("slow_clock")
+
 
 def returns(number, phi=0.97, sigma=0.2, mu=-1.0, seed=1):
     rng = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ RNG = np.random.default_rng(20261128)
 X = RNG.normal(size=(60, 6))
 Y = (RNG.random(60) < 1 / (1 + np.exp(-X @ np.linspace(-1, 1, 6)))).astype(int)
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("slow_clock")]
 
 
 def regression(rows=slice(None)):

@@ -10,7 +10,6 @@ import bayesmodels as bm
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.whitened import Whitened
-from tests.posteriors.everyday.hand import STATED
 
 pytestmark = pytest.mark.usefixtures("slow_clock")
 PLACES = np.linspace(0, 1, 10)
@@ -18,16 +17,16 @@ COUNTS = np.random.default_rng(1).poisson(np.exp(1 + np.sin(6 * PLACES)))
 SQUARES = (PLACES[:, None] - PLACES) ** 2
 
 
-def process(*, centred: bool, by: float = 1.0) -> pm.Model:
+def process(*, centred: bool) -> pm.Model:
     with pm.Model() as model:
-        length, scale = pm.LogNormal("length", -1, 0.5), pm.HalfNormal("scale", by)
+        length, scale = pm.LogNormal("length", -1, 0.5), pm.HalfNormal("scale")
         cov = scale**2 * (pt.exp(-SQUARES / (2 * length**2)) + 1e-4 * pt.eye(10))
         if centred:
             f = pm.MvNormal("f", 0, cov)
         else:
             z = pm.Normal("z", shape=10)
             f = pm.Deterministic("f", pt.linalg.cholesky(cov) @ z)
-        pm.Poisson("y", pt.exp(1 + f / by), observed=COUNTS)
+        pm.Poisson("y", pt.exp(1 + f), observed=COUNTS)
     return model
 
 
@@ -90,15 +89,6 @@ def test_written_without_a_centre_it_is_the_same(centred):
     assert (abs(known.mean - centred.mean()["f"]) < off).all()
 
 
-@pytest.mark.slow
-def test_in_any_unit(centred):
-    other, far = bm.integrate(process(centred=True, by=1e4), rng=3), STATED["weighted"]
-    error = np.hypot(centred.log_evidence_error, other.log_evidence_error)
-    assert abs(centred.log_evidence - other.log_evidence) < far * error
-    error = far * np.hypot(centred.errors["mean"]["f"], other.errors["mean"]["f"] / 1e4)
-    assert (abs(centred.mean()["f"] - other.mean()["f"] / 1e4) < error).all()
-
-
 def test_all_that_a_posterior_tells(centred):
     draws = centred.sample(4000, rng=4)
     mean, sd = centred.mean(), {name: np.sqrt(v) for name, v in centred.var().items()}
@@ -116,13 +106,13 @@ def test_all_that_a_posterior_tells(centred):
 def test_slopes_by_group_against_nodes():
     """Two effects a group, added up over a grid for each group: by hand given the scales."""
     rng = np.random.default_rng(5)
-    group, x = np.repeat(np.arange(4), 12), rng.normal(size=48)
-    y = rng.random(48) < special.expit(rng.normal(size=4)[group] + x)
+    group, x = np.repeat(np.arange(6), 12), rng.normal(size=72)
+    y = rng.random(72) < special.expit(rng.normal(size=6)[group] + x)
     with pm.Model() as model:
         sigma = pm.HalfNormal("sigma", 1, shape=2)
         base, slope = (
-            pm.Normal("base", 0, sigma[0], shape=4),
-            pm.Normal("slope", 0, sigma[1], shape=4),
+            pm.Normal("base", 0, sigma[0], shape=6),
+            pm.Normal("slope", 0, sigma[1], shape=6),
         )
         pm.Bernoulli("y", logit_p=base[group] + slope[group] * x, observed=y.astype(int))
     posterior = bm.integrate(model, rng=1)
@@ -134,7 +124,7 @@ def test_slopes_by_group_against_nodes():
     for i, one in enumerate(u**2):
         for j, two in enumerate(u**2):
             total = stats.halfnorm.logpdf(one) + stats.halfnorm.logpdf(two)
-            for g in range(4):
+            for g in range(6):
                 eta = one * z[:, None, None] + two * z[:, None] * x[group == g]
                 each = -np.logaddexp(0, np.where(y[group == g], -eta, eta)).sum(-1)
                 total += special.logsumexp(each + weight[:, None] + weight)
