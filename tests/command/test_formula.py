@@ -164,7 +164,8 @@ def test_what_has_no_posterior_here_is_sampled_twice(herds, tmp_path, monkeypatc
     said = " ".join(result.output.split())
     assert "Sampled, for there is neither a closed form nor an integral: it is too wide" in said
     assert "Either set of draws can stand for the other." in said
-    rows = {words[0]: words for words in map(str.split, result.output.splitlines()) if words}
+    lines = [line.split() for line in result.output.splitlines() if line.split()]
+    rows = {words[0]: words for words in reversed(lines)}
     frame = pd.read_csv(herds)
     fit = sm.GLM(frame["cases"], sm.add_constant(frame["x"]), family=sm.families.Poisson()).fit()
     for name, wanted in (("Intercept", "const"), ("x", "x")):

@@ -4,16 +4,12 @@ import re
 import time
 
 import numpy as np
-import pymc as pm
-import pytensor.tensor as pt
 import pytest
 
 import bayesmodels as bm
-from tests.posteriors.everyday.hand import STATED
 from tests.posteriors.integrated.judge import gaps
 from tests.posteriors.integrated.row import Row, as_written
 from tests.posteriors.structured.hand import told
-from tests.posteriors.structured.normals import SEEN
 from tests.posteriors.structured.refused import DENIED
 from tests.posteriors.structured.table import MODELS
 
@@ -100,23 +96,6 @@ def test_the_reason_of_a_refusal_says_what_is_too_wide_or_has_no_form(name, reco
     seconds, reason = time.process_time() - begun, raised.value.reason
     record_property("denied", [name, verb.__name__, seconds, reason])
     assert all(re.search(said, reason) for said in denied.words)
-
-
-@pytest.mark.slow
-def test_a_chain_of_which_all_is_unknown_is_weighted():
-    """Against 51,000,000 draws of the prior, weighted by the forward recursion in NumPy."""
-    log_evidence, error, means = -53.7868, 0.0066, [-0.5632, -0.0626, 0.6556]
-    with pm.Model() as model:
-        moves = pm.Dirichlet("rates", np.ones((3, 3)))
-        mean, sd = pm.Normal("means", [-1, 0, 2], 1, shape=3), pm.HalfNormal("sd", 1)
-        state = pm.Categorical("state", np.full(3, 1 / 3), shape=40)
-        pm.Potential("moves", pt.log(3 * moves)[state[:-1], state[1:]].sum())
-        pm.Normal("y", mean[state], sd, observed=SEEN)
-    posterior = bm.integrate(model, rng=RNG)
-    known = np.hypot(error, posterior.log_evidence_error)
-    assert abs(posterior.log_evidence - log_evidence) < STATED["weighted"] * known
-    far = STATED["weighted"] * np.hypot(error, posterior.errors["mean"]["means"])
-    assert (abs(posterior.mean()["means"] - means) < far).all()
 
 
 def test_the_tables_are_long_enough():
