@@ -257,12 +257,13 @@ def test_of_an_approximation_the_error_is_shown(monkeypatch):
 
 
 @pytest.mark.slow
-def test_validate_all_in_a_real_process():
-    command = [sys.executable, "-m", "bayesmodels", "validate", "all", "--json"]
+def test_validate_in_a_real_process():
+    """A few, with whole numbers, gradients and labels; identities of all are in the contract."""
+    names = ["concept-learning", "logistic-regression", "naive-bayes-mixture"]
+    command = [sys.executable, "-m", "bayesmodels", "validate", *names, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    every = [data for entry in catalog.ENTRIES for data in entry.datasets]
-    assert [row["outcome"] for row in json.loads(done.stdout)] == ["agree"] * len(every)
+    assert [row["outcome"] for row in json.loads(done.stdout)] == ["agree"] * len(names)
 
 
 @pytest.mark.slow

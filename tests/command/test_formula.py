@@ -148,7 +148,7 @@ def test_effects_under_a_log_or_a_logit_are_ratios_too(herds, formula, family, t
         assert model[names[0]].eval({effect: 0.7}) == pytest.approx(np.exp(0.7))
     if "herd" in formula and trials:
         assert names == ["odds ratio of x", "odds ratio of herd"]
-        assert model.named_vars_to_dims[names[1]] == ("herd_dim",)
+        assert list(model.named_vars_to_dims[names[1]]) == ["herd_dim"]
 
 
 @pytest.mark.slow

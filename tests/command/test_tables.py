@@ -202,8 +202,18 @@ def test_penguins_are_told_apart_as_by_scikit_learn():
     np.testing.assert_allclose(found, wanted, atol=0.05)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
+def test_it_is_said_what_is_read_as_what(name):
+    model, *options = COMMANDS[name]
+    told = CliRunner().invoke(cli.main, ["report", model, str(TABLES / name), *options, "--check"])
+    assert told.exit_code == 0, told.output
+    said = " ".join(told.output.split())
+    for note in NOTES[name]:
+        assert note in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["titanic.csv", "penguins.csv", "ucb_admissions.csv"])
 def test_from_file_to_report_by_one_command(name, tmp_path):
     model, *options = COMMANDS[name]
     page = tmp_path / "report.html"

@@ -7,6 +7,7 @@ level of 1e-6 a number, of which there are thousands.
 import pickle
 from collections.abc import Mapping
 from functools import reduce
+from itertools import cycle
 from math import prod
 from operator import add
 
@@ -420,10 +421,9 @@ FILES = [
         case,
         suffix,
         id=f"{name_of(case)}{suffix}",
-        marks=[] if case is SOME[0] else pytest.mark.slow,
+        marks=[] if case in CASES[:2] else pytest.mark.slow,
     )
-    for case in CASES
-    for suffix in (".nc", ".zarr")
+    for case, suffix in zip(CASES, cycle([".nc", ".zarr"]), strict=False)
 ]
 
 

@@ -12,8 +12,8 @@ from bayesmodels.belief.reading import levels
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmodels.NumericsWarning")
 
 CHECKS = 3  # in one test
-TESTS = 34  # of each model
-FEWER_TESTS = 6  # of models that take seconds to compile
+TESTS = 17  # of each model
+FEWER_TESTS = 3  # of models that take seconds to compile
 
 
 def log_uniform(rng, low, high, shape=()):

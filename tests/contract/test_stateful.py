@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, rule
 
@@ -141,9 +141,9 @@ class Beliefs(RuleBasedStateMachine):
         return [part for part, _ in belief.parts()] if hasattr(belief, "parts") else [belief]
 
 
-def run(kind, examples=20):
+def run(kind, examples=20, **others):
     machine = type("Beliefs", (Beliefs,), {"kind": kind})
-    machine.TestCase.settings = settings(max_examples=examples, stateful_step_count=20)
+    machine.TestCase.settings = settings(max_examples=examples, stateful_step_count=20, **others)
     machine.TestCase("runTest").runTest()
 
 
@@ -162,11 +162,11 @@ def test_a_merge_that_forgets_the_distance_of_the_means_is_found(monkeypatch):
 
     monkeypatch.setattr(bm.statistics.NormalStatistic, "__add__", added)
     with pytest.raises((AssertionError, ExceptionGroup)):
-        run("normal–inverse-gamma")
+        run("normal–inverse-gamma", phases=[Phase.generate])  # whichever example it is
 
 
 @pytest.mark.slow
 def test_a_difference_that_takes_out_too_little_is_found(monkeypatch):
     monkeypatch.setattr(bm.statistics.BernoulliStatistic, "__sub__", lambda self, _: self)
     with pytest.raises((AssertionError, ExceptionGroup)):
-        run("Beta–Bernoulli", examples=200)
+        run("Beta–Bernoulli", examples=200, phases=[Phase.generate])

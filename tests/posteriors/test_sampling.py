@@ -159,10 +159,9 @@ def test_a_seed_gives_the_same_draws_with_an_empty_and_with_a_warm_cache(tmp_pat
         import hashlib, numpy as np, pymc as pm, bayesmodels as bm
         rows = np.random.default_rng(3).normal(2, 1, 50)
         with pm.Model() as model:
-            m, t = pm.Normal("m"), pm.HalfNormal("t")
-            each = pm.Normal("each", m, t, shape=60)
+            each = pm.Normal("each", shape=60)
             pm.StudentT("y", 4, mu=each.sum(), sigma=1, observed=rows)
-        tree = bm.sample(model, 200, tune=200, chains=2, rng=1, progressbar=False)
+        tree = bm.sample(model, 100, tune=100, chains=2, rng=1, progressbar=False)
         for name, values in tree.posterior.data_vars.items():
             print(name, hashlib.sha256(values.to_numpy().tobytes()).hexdigest())
     """
@@ -177,5 +176,5 @@ def test_a_seed_gives_the_same_draws_with_an_empty_and_with_a_warm_cache(tmp_pat
         ).stdout
         for _ in range(2)
     )
-    assert len(empty.splitlines()) == 3
+    assert len(empty.splitlines()) == 1
     assert empty == warm

@@ -77,8 +77,9 @@ def test_tails():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("df", [1.05, 1.5, 3.7, 12.5, 400, 5000])
-@pytest.mark.parametrize("r", [0.0, -0.3, 0.99])
+@pytest.mark.parametrize(
+    ("df", "r"), [(1.05, 0.0), (1.5, 0.99), (3.7, -0.3), (12.5, 0.99), (400, 0.0), (5000, -0.3)]
+)
 def test_tails_at_all_sizes(df, r):
     check_tails(df, r)
 

@@ -48,13 +48,10 @@ def show(browser, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "width", "scheme"),  # in pairs
+    ("name", "width", "scheme"),
     [
-        (name, width, scheme)
+        (name, (DESKTOP, PHONE)[number % 2], ("light", "dark")[number // 2 % 2])
         for number, name in enumerate([*SAMPLES, *DRAWS, "integrated"])
-        for width, scheme in zip(
-            (DESKTOP, PHONE), ("light", "dark")[:: 1 if number % 2 else -1], strict=True
-        )
     ],
 )
 def test_a_page_fits_is_silent_accessible_and_loads_nothing(browser, show, name, width, scheme):

@@ -18,10 +18,8 @@ CHAINS = 2
 MOST = 10_000  # draws a chain
 QUIET = {"progressbar": False, "quiet": True, "compute_convergence_checks": False}
 FEW = (
-    "regression half cauchy scale",
     "autoregression of order two",
     "bioassay",
-    "poisson regression",
     "coal mining rates that decline",
 )
 
