@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import prod
+from math import isnan, prod
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -143,5 +143,7 @@ def mathml(latex: str) -> Markup:
 
 
 def _short(x: Any) -> str:
-    """Return four digits of a number; anything else as it is."""
-    return f"{x:.4g}".replace("-", "−") if isinstance(x, float) else str(x)
+    """Return four digits of a number, a dash if it does not exist; anything else as it is."""
+    if isinstance(x, float):
+        return "–" if isnan(x) else f"{x:.4g}".replace("-", "−")
+    return str(x)

@@ -191,16 +191,16 @@ def missing(mean: float, sd: float) -> str:
 def summary_or_intervals(
     self: Readable, prob: float = 0.89, *, indicators: bool = False
 ) -> pd.DataFrame:
-    """Return the summary; only its intervals if some law's tails are too heavy for moments.
+    """Return the summary; only its intervals if all tails are too heavy for moments.
 
     With `indicators` all finite variables are those of their values, as in `marginals`, and there
-    are no Deterministics.
+    are no Deterministics; and only intervals if some tails are too heavy.
     """
     if indicators or not hasattr(self, "summary"):
         table = _numbers(self, prob, indicators=indicators)
-    else:
-        table = self.summary(prob).drop(columns="note", errors="ignore")
-    return table.iloc[:, 2:] if table.isna().any(axis=None) else table
+        return table.iloc[:, 2:] if table.isna().any(axis=None) else table
+    table = self.summary(prob).drop(columns="note", errors="ignore")
+    return table.dropna(axis="columns", how="all")
 
 
 def to_datatree(

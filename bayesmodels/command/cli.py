@@ -700,17 +700,22 @@ def _as_values(posterior: Any, reason: str, prob: float) -> dict[str, Any]:
         "rung": "exact",
         "explanation": posterior.explain(),
         "log_evidence": log_evidence,
-        "summary": summary_or_intervals(posterior, prob).to_dict(orient="index"),
+        "summary": _rows(summary_or_intervals(posterior, prob)),
     }
     if not isinstance(posterior, Integrated):
         return result | {"verified": posterior.verified, "families": posterior.families}
-    errors = errors_of(posterior, prob).astype(object).where(lambda x: x.notna(), None)
     return result | {
         "rung": posterior.rung,
         "reason": reason,
         "log_evidence_error": float(posterior.errors["log_evidence"]),
-        "errors": errors.to_dict(orient="index"),
+        "errors": _rows(errors_of(posterior, prob)),
     }
+
+
+def _rows(table: Any) -> dict[str, Any]:
+    """Return a table as plain values by row; nothing for what does not exist."""
+    known: dict[str, Any] = table.astype(object).where(table.notna(), None).to_dict(orient="index")
+    return known
 
 
 def _decision(belief: Any, data: Any, by: str | None, **how: Any) -> Any:

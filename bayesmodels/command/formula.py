@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.command.catalog import complete, levels_of
-from bayesmodels.command.preparation import readable, without_gaps
+from bayesmodels.command.preparation import readable, reference, without_gaps
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import listed
 
@@ -50,6 +50,8 @@ def formula_model(
         Leave out rows in which a cell that the formula uses is empty.
     """
     bambi = _bambi()
+    from formulae.categorical import ENCODINGS
+
     names, groups = _names(formula)
     notes = [f"Formula: {formula}. Family: {family}. Priors: Bambi's defaults."]
     used = sorted((names | {*filter(None, [trials])}) & {*map(str, frame)})
@@ -58,7 +60,7 @@ def formula_model(
     if not tilde or not target:
         raise DataError(f"--formula: must be a target, ~ and terms, as 'y ~ x'; got {formula!r}.")
     for option, wanted in (
-        ("formula", sorted(names - {""})),
+        ("formula", sorted(names - {*ENCODINGS})),
         ("trials", [trials] if trials else []),
     ):
         if missing := [name for name in wanted if name not in used]:
@@ -82,9 +84,9 @@ def formula_model(
     except Exception as error:
         words = " ".join(str(error).split())
         raise DataError(f"--formula: Bambi takes no {formula!r} of {family!r}: {words}") from error
-    result = of_formula(model)
-    _add_ratios(result, model)
-    return result, notes
+    result, terms = of_formula(model), _terms(model)
+    _add_ratios(result, model, terms)
+    return result, notes + reference(_references(terms))
 
 
 def sampled_twice(
@@ -137,19 +139,35 @@ def _check_target(family: str, trials: str | None, success: str | None, *, alone
         raise DataError("--success: is about a target of two labels; give --family bernoulli.")
 
 
-def _add_ratios(result: Any, model: Any) -> None:
+def _terms(model: Any) -> dict[str, Any]:
+    """Return the terms of a formula, without effects of groups."""
+    parent = model.family.likelihood.parent
+    known: dict[str, Any] = model.backend.distributional_components[parent].component.common_terms
+    return known
+
+
+def _references(terms: dict[str, Any]) -> dict[str, str]:
+    """Return the level of each term that has no effect of its own: with it others are compared."""
+    coded = {n: t.term.components[0] for n, t in terms.items() if t.term.kind == "categoric"}
+    return {
+        name: str(level)
+        for name, one in coded.items()
+        for level, row in zip(one.levels, one.contrast_matrix.matrix, strict=True)
+        if not row.any()
+    }
+
+
+def _add_ratios(result: Any, model: Any, terms: dict[str, Any]) -> None:
     """Let effects stand as ratios, too, where the link is a log or a logit."""
     import pymc as pm
 
-    parent = model.family.likelihood.parent
-    what = _RATIOS.get(model.family.link[parent].name)
+    what = _RATIOS.get(model.family.link[model.family.likelihood.parent].name)
     if what is None:
         return
     if what == "ratio" and any(kind in model.family.name for kind in _COUNTS):
         what = "rate ratio"
-    component = model.backend.distributional_components[parent].component
     with result:
-        for term in component.common_terms.values():
+        for term in terms.values():
             name = term.alias or term.name
             dims = result.named_vars_to_dims.get(name)
             pm.Deterministic(f"{what} of {name}", pm.math.exp(result[name]), dims=dims)
@@ -175,7 +193,7 @@ def _names(formula: str) -> tuple[set[str], set[str]]:
     except Exception as error:
         raise DataError(f"--formula: {error} It is {formula!r}.") from error
     groups = [term.factor.var_names for term in terms.terms if hasattr(term, "factor")]
-    return set(terms.var_names), set().union(*groups)
+    return set(terms.var_names) - {""}, set().union(*groups)
 
 
 def _yes(frame: Any, target: str, success: str | None) -> tuple[str, Any]:

@@ -352,7 +352,7 @@ def _by_formula(frame: Any, formula: str, notes: list[str]) -> Any:
         raise DataError(f"--formula: must not explain the target by itself; got {formula!r}.")
     if "intercept" not in design.features:
         raise DataError("--formula: must have an intercept; leave out '0 +' or '- 1'.")
-    notes += [f"Formula: {formula}.", *_reference(formulas.references(design.coding))]
+    notes += [f"Formula: {formula}.", *reference(formulas.references(design.coding))]
     return pd.concat([design.target, design.features.drop(columns="intercept")], axis=1)
 
 
@@ -387,7 +387,7 @@ def coded_names(
             raise DataError(
                 f"column {name!r}: holds a single value, which tells nothing; leave it out."
             )
-    notes += _reference({name: categories[0] for name, categories in levels.items()})
+    notes += reference({name: categories[0] for name, categories in levels.items()})
     result: list[str] = []
     for name in names:
         result += [f"{name}[{level}]" for level in levels[name][1:]] if name in levels else [name]
@@ -413,7 +413,7 @@ def _text(column: Any) -> bool:
     return bool(column.dtype == "category" or pd.to_numeric(column, errors="coerce").isna().all())
 
 
-def _reference(levels: Mapping[str, Any]) -> list[str]:
+def reference(levels: Mapping[str, Any]) -> list[str]:
     """Return a sentence on the levels without indicator."""
     names = ", ".join(f"{name}[{level}]" for name, level in levels.items())
     return [f"Text is coded by indicators; the reference is {names}."] if levels else []

@@ -1,8 +1,8 @@
 """What is known of a model's Deterministics, given the posterior of its free variables.
 
 What is linear in normal elements is normal, and what is linear in one element has its law; of a sum
-of independent elements mean and deviation are known. All else is read off exact draws, but for
-moments that their tails may not have.
+of independent elements mean and deviation are known. Exponentials of what is normal are lognormal.
+All else is read off exact draws, but for moments that their tails may not have.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pymc as pm
 from pytensor.configdefaults import config
 from pytensor.graph.replace import clone_replace
 from scipy.sparse import csr_array
+from scipy.special import ndtri
 
 from bayesmodels.belief.reading import missing
 from bayesmodels.numerics import Array
@@ -32,7 +33,9 @@ from bayesmodels.posteriors.families import (
 
 DRAWS = 20_000
 _MOST, _MORE = 1000, 20  # elements that something may be linear in; rows beside theirs
+_AT_ONCE = 500  # numbers that are looked at together
 _RELIABLE = 0.7  # largest k-hat
+_FAR = 1e8  # quartiles
 _OFF = 1e-9  # of the spread: what is linear may be off by
 ALL_DRAWN = f"from {DRAWS:,} draws"
 ENDS_DRAWN = f"interval from {DRAWS:,} draws"
@@ -103,16 +106,25 @@ def _by_laws(moments: Known, y: Array, x: Array, factors: Sequence[Factor], tail
     number = x.shape[1] + _MORE
     if number > min(len(x) // 2, _MOST):
         return
-    fit, check = slice(number), slice(number, 2 * number)
     centre, spread = x.mean(0), x.std(0)
     unit = np.where(spread > 0, spread, 1.0)
-    design = np.concatenate([np.ones((len(x), 1)), (x - centre) / unit], 1)[: 2 * number]
-    weights = np.linalg.lstsq(design[fit], y[fit])[0]
-    off = np.abs(design[check] @ weights - y[check]).max(0)
-    size = np.where(moments.sd > 0, moments.sd, 1.0)
-    for k in np.flatnonzero(off <= _OFF * size):
-        row = np.where(np.abs(weights[1:, k]) > _OFF * size[k], weights[1:, k] / unit, 0.0)
-        _of_row(moments, int(k), weights[0, k] - row @ centre, row, factors, tail)
+    design = np.concatenate([np.ones((len(x), 1)), (x - centre) / unit], 1)
+    for columns in np.array_split(np.arange(y.shape[1]), -(-y.shape[1] // _AT_ONCE)):
+        some = y[:, columns]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(some)
+        for values, write in ((some, _of_row), (logs, _of_exponential)):
+            first = np.nan_to_num(values[:number], posinf=0.0, neginf=0.0)
+            weights = np.linalg.lstsq(design[:number], first)[0]
+            with np.errstate(invalid="ignore"):
+                size = np.where((sd := values.std(0)) > 0, sd, 1.0)
+                off = np.abs(design @ weights - values)
+                # At all draws: a few do not see an end or a kink.
+                linear = (off <= _OFF * (size + np.abs(values))).all(0)
+            for i in np.flatnonzero(linear & (moments.notes[columns] == ALL_DRAWN)):
+                row = np.where(np.abs(weights[1:, i]) > _OFF * size[i], weights[1:, i] / unit, 0.0)
+                at = int(columns[i])
+                write(moments, at, weights[0, i] - row @ centre, row, factors, tail)
 
 
 def _of_row(
@@ -120,16 +132,7 @@ def _of_row(
 ) -> None:
     """Write down the law of a constant and a sum of elements, each with a factor."""
     moving = [f for f in factors if row[f.elements].any()]
-    law: Any = None
-    places = np.flatnonzero(row)
-    if len(places) == 1:
-        laws = [one for f in moving for one in f.laws()]
-        (one,) = [one for one in laws if places[0] in one.elements]
-        at = int(np.flatnonzero(one.elements == places[0])[0])
-        law = element(one.law, tuple(map(int, np.unravel_index(at, np.shape(one.law.std())))))
-        scale = row[places[0]]
-    elif moving and (normal := _normal(row, moving)):
-        law, scale = normal.law, 1.0
+    law, scale = _of_sum(row, moving)
     if law is not None:
         ends = [law.ppf(tail), law.isf(tail)][:: 1 if scale > 0 else -1]
         mean, sd = constant + scale * law.mean(), np.abs(scale) * law.std()
@@ -142,6 +145,43 @@ def _of_row(
         mean = constant + sum(float(w @ law.mean()) for w, law in parts)
         sd = np.sqrt(sum(float(w**2 @ law.var()) for w, law in parts))
         _write(moments, k, (mean, sd, moments.low[k], moments.high[k], ENDS_DRAWN))
+
+
+def _of_exponential(
+    moments: Known, k: int, constant: float, row: Array, factors: Sequence[Factor], tail: float
+) -> None:
+    """Write down the law of the exponential of a normal sum; or which moments another has not."""
+    moving = [f for f in factors if row[f.elements].any()]
+    if moving and all(isinstance(f, Gaussian) for f in moving):
+        law, scale = _of_sum(row, moving)
+        middle, sd = constant + scale * law.mean(), np.abs(scale) * law.std()
+        mean = np.exp(middle + sd**2 / 2)
+        low, high = np.exp(middle + sd * ndtri(tail)), np.exp(middle - sd * ndtri(tail))
+        _write(moments, k, (mean, mean * np.sqrt(np.expm1(sd**2)), low, high, ""))
+        return
+    # A moment exists where the exponential of each element grows more slowly than its tail falls.
+    for place in np.flatnonzero(row):
+        law, scale = _of_sum(np.where(np.arange(len(row)) == place, row, 0.0), moving)
+        far = law.ppf(0.5) + np.sign(scale) * _FAR * (law.ppf(0.75) - law.ppf(0.25))
+        with np.errstate(divide="ignore"):
+            both = scale * far, law.logpdf(far)
+        grows, falls = (float(np.ravel(x)[0]) for x in both)
+        for power, numbers in ((1, moments.mean), (2, moments.sd)):
+            if power * grows + falls > 0:
+                numbers[k] = np.nan
+
+
+def _of_sum(row: Array, moving: Sequence[Factor]) -> tuple[Any, float]:
+    """Return the law of a sum of elements with factors, and a factor of it; none if not known."""
+    places = np.flatnonzero(row)
+    if len(places) == 1:
+        laws = [one for f in moving for one in f.laws()]
+        (one,) = [one for one in laws if places[0] in one.elements]
+        at = int(np.flatnonzero(one.elements == places[0])[0])
+        law = element(one.law, tuple(map(int, np.unravel_index(at, np.shape(one.law.std())))))
+        return law, float(row[places[0]])
+    normal = _normal(row, moving) if moving else None
+    return (normal.law if normal else None), 1.0
 
 
 def _without_heavy_tails(moments: Known, k: int, y: Array) -> None:

@@ -47,6 +47,21 @@ def test_groups_are_labelled_as_the_file_has_them(herds):
 
 
 @pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("y ~ x + herd", "the reference is herd[000]."),
+        ("y ~ C(herd, Treatment('002')) + sick", "is C(herd, Treatment('002'))[002], sick[no]."),
+        ("y ~ 0 + herd + x:sick", ""),
+        ("y ~ C(herd, Sum) + (1 | sick)", ""),
+    ],
+)
+def test_the_level_that_others_are_compared_with_is_named(herds, formula, said):
+    _, done = formula_model(read_table(herds), formula, "gaussian")
+    assert " ".join(done[1:]).endswith(said)
+    assert bool(done[1:]) == bool(said)
+
+
+@pytest.mark.parametrize(
     ("column", "success", "value"), [("sick", "no", "no"), ("won", "0", 0), ("won", None, 1)]
 )
 def test_the_label_that_counts_is_named(herds, column, success, value):

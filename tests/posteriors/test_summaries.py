@@ -89,6 +89,55 @@ def test_what_is_linear_in_normal_elements_has_their_law(known):
     assert table.loc["three"].to_list() == pytest.approx([3.0, 0.0, 3.0, 3.0])
 
 
+@pytest.mark.parametrize("prior", [2.6, 3.0])
+def test_what_is_seldom_no_line_is_none(prior):
+    """Each two-hundredth draw is beyond the kink; a few dozen did not see it."""
+    with pm.Model() as model:
+        level = pm.Normal("level", prior, 1)
+        pm.Normal("y", level, 1.0, observed=1.0)
+        pm.Deterministic("gain", pt.maximum(level, 0))
+        pm.Deterministic("growth", pt.exp(pt.maximum(level, 0)))
+    table = bm.exact(model, rng=1).summary(prob=0.999)
+    assert list(table["note"]) == ["", "from 20,000 draws", "from 20,000 draws"]
+    assert table.loc[["gain", "growth"], "eti99.9_lb"].to_list() == [0.0, 1.0]
+
+
+def test_exponentials_of_what_is_normal_are_lognormal():
+    with pm.Model() as model:
+        effect = pm.Normal("effect", 0.3, [0.5, 0.7], shape=2)
+        pm.Normal("y", effect, 1.0, observed=[1.0, 2.0])
+        pm.Deterministic("ratio", pt.exp(effect))
+        pm.Deterministic("of both", 2 / pt.exp(effect[1] - effect[0]))
+    table = bm.exact(model, rng=1).summary()
+    assert "note" not in table
+    precision = np.array([0.5, 0.7]) ** -2.0 + 1
+    mean, var = (0.3 * (precision - 1) + [1, 2]) / precision, 1 / precision
+    laws = {f"ratio[{i}]": stats.lognorm(var[i] ** 0.5, scale=np.exp(mean[i])) for i in (0, 1)}
+    laws["of both"] = stats.lognorm(var.sum() ** 0.5, scale=2 * np.exp(mean[0] - mean[1]))
+    for name, law in laws.items():
+        wanted = [law.mean(), law.std(), *law.ppf(TAILS)]
+        assert table.loc[name].to_list() == pytest.approx(wanted, rel=1e-8)
+
+
+def test_exponentials_have_no_moments_where_tails_fall_more_slowly():
+    """Draws do not tell: among 20,000 of a Student-t law none may be far enough out."""
+    with pm.Model() as model:
+        var = pm.InverseGamma("var", 20, 19)
+        level = pm.Normal("level", 0, 0.3 * pt.sqrt(var))
+        pm.Normal("y", level, pt.sqrt(var), observed=[0.5, 1.5])
+        rate = pm.Gamma("rate", 3, 2)
+        pm.Poisson("n", rate, observed=4)
+        pm.Deterministic("of level", pt.exp(level))
+        pm.Deterministic("slow", pt.exp(0.3 * rate))  # its own rate is 3
+        pm.Deterministic("fast", pt.exp(3.1 * rate))
+        pm.Deterministic("down", pt.exp(-3.1 * rate))
+    table = bm.exact(model, rng=1).summary()
+    none = table[["mean", "sd"]].isna()
+    assert none.loc[["of level", "fast"]].all(axis=None)
+    assert not none.loc[["level", "rate", "slow", "down"]].any(axis=None)
+    assert table.loc["slow", "mean"] == pytest.approx((1 - 0.1) ** -7, rel=0.02)
+
+
 @pytest.mark.slow
 def test_numbers_in_an_order_have_intervals_from_draws():
     with pm.Model() as model:
