@@ -12,7 +12,7 @@ from bayesmodels.belief.reading import levels
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmodels.NumericsWarning")
 
 CHECKS = 3  # in one test
-TESTS = 17  # of each model
+TESTS = 10  # of each model
 FEWER_TESTS = 3  # of models that take seconds to compile
 
 

@@ -26,10 +26,8 @@ def left(name):
     return sum(size or 1 for _, size in ROWS[name].scalars.values())
 
 
-OPEN = {"local linear trend", "tumours of rats with beta binomial rows"}
-"""Either right, or refused: convergence is slow in three dimensions; and where sizes are 1e14,
-which a climb reaches or not by the last bit, PyMC's density is nothing but rounding errors.
-"""
+OPEN = {"local linear trend"}
+"""Either right, or refused: convergence is slow in three dimensions."""
 SHORT = {
     "two small trials with binomial rows",
     "lasso of two weights",

@@ -21,7 +21,7 @@ INTEGRATED = {  # what is conjugate in some of them
     "hurdle": {"psi"},
     "latent gaussian process on a grid": {"f_rotated_"},
 }
-SECONDS = 10.0  # by default more is spent, as on these; what needs more is refused as it is then
+SECONDS = 5.0  # by default more is spent, as on these; what needs more is refused as it is then
 # What PyMC and PyTensor say of their own parts is not of interest here.
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{said}")

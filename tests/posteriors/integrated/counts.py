@@ -96,18 +96,6 @@ def tumours_of_rats_as_in_bda():
     pm.Binomial("y", n=RATS, p=theta, observed=TUMOURS)
 
 
-def _rats_marginal(a, b):
-    logs, _ = rats(a, b)
-    return logs + laws.log_normal(a, 0, 1) + laws.log_normal(b, 2, 1)
-
-
-@row(_rats_marginal, a=POSITIVE, b=POSITIVE)
-def tumours_of_rats_with_beta_binomial_rows():
-    a = pm.LogNormal("a", 0, 1)
-    b = pm.LogNormal("b", 2, 1)
-    pm.BetaBinomial("y", alpha=a, beta=b, n=RATS, observed=TUMOURS)
-
-
 HITS, TIMES = np.array([18, 17, 16, 15, 14, 14, 13, 12, 11, 11, 10, 10, 10, 10, 10, 9, 8, 7]), 45
 
 

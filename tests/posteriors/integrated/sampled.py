@@ -18,7 +18,6 @@ CHAINS = 2
 MOST = 10_000  # draws a chain
 QUIET = {"progressbar": False, "quiet": True, "compute_convergence_checks": False}
 FEW = (
-    "autoregression of order two",
     "bioassay",
     "coal mining rates that decline",
 )
