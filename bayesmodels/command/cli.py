@@ -713,8 +713,8 @@ def _as_values(posterior: Any, reason: str, prob: float) -> dict[str, Any]:
 
 
 def _rows(table: Any) -> dict[str, Any]:
-    """Return a table as plain values by row; nothing for what does not exist."""
-    known: dict[str, Any] = table.astype(object).where(table.notna(), None).to_dict(orient="index")
+    """Return a table as plain values by row; null for what is infinite or does not exist."""
+    known: dict[str, Any] = table.astype(object).where(table.abs() < np.inf, None).to_dict("index")
     return known
 
 

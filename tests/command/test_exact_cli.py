@@ -177,8 +177,10 @@ def test_what_can_not_be_solved_ends_with_3_and_the_reason():
 def test_what_there_is_not_is_said():
     assert "none. log_evidence: the prior of mu is improper" in run("trial.py:flat").stdout
     heavy = run("trial.py:heavy").stdout
-    assert "89 % from" in heavy
-    assert "mean" not in heavy
+    rows = [line.split() for line in heavy.splitlines() if line.startswith(("v  ", "mu  "))]
+    assert [row[:3] for row in rows] == [["v", "∞", "∞"], ["mu", "–", "–"]]
+    summary = json.loads(run("trial.py:heavy", "--json").stdout)["summary"]
+    assert summary["v"]["mean"] is summary["mu"]["sd"] is None
     assert "10 more rows are not shown" in run("trial.py:many").stdout
 
 
