@@ -79,7 +79,8 @@ def links(page):
 
 
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
-def test_every_page_fits_and_is_accessible(pages, browser, width):
+def test_pages_fit_and_are_accessible(pages, browser, width):
+    """Every page that is written by hand; of those that are generated every sixth at a width."""
     from axe_selenium_python import Axe
 
     found = {}
@@ -87,7 +88,9 @@ def test_every_page_fits_and_is_accessible(pages, browser, width):
     emulate(browser, width, mobile=width == PHONE)
     every = sorted(pages.rglob("*.html"))
     assert len(every) > 150
-    for page in every:
+    made = [page for page in every if page.parent.name == "reference"]
+    assert len(made) > 90
+    for page in sorted({*every} - {*made}) + made[width == PHONE :: 6]:
         browser.get(page.as_uri())
         axe = Axe(browser)
         axe.inject()

@@ -152,7 +152,10 @@ SOLVED = (
 LONG = (  # half a minute and more: compared by tests/benchmarks/bench_everyday_seeds.py alone
     "seeds",
     "garch",
+    "stochastic volatility",
+    "lotka volterra with four rates",
     "meta analysis of six trials",
+    "meta analysis of three trials",
     "hidden chain of counts with a trend",
     "two parameter items",
     "lsat",

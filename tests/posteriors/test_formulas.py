@@ -7,6 +7,7 @@ from tests.posteriors.formulas import FORMULAS, Formula
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.usefixtures("slow_clock"),
     # What Bambi and PyMC say of their own parts is not of interest here.
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),

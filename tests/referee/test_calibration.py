@@ -21,9 +21,9 @@ LOGISTIC = bm.LogisticRegression([0.5, 0], [[1, 0.3], [0.3, 2]])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_model_is_calibrated(case):
     # A false alarm in one case in 2,000 at this level; the seed is fixed.
-    found = bm.calibrate(case.start, case.rest, n=200, level=5e-4, rng=3)
+    found = bm.calibrate(case.start, case.rest, n=500, level=5e-4, rng=3)
     assert found.outcome == "agree", found.findings
-    assert found.u.shape == (200, len(found.table))
+    assert found.u.shape == (500, len(found.table))
 
 
 @pytest.mark.slow
