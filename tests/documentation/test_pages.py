@@ -80,22 +80,25 @@ def links(page):
 
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
 def test_pages_fit_and_are_accessible(pages, browser, width):
-    """Every page that is written by hand; of those that are generated every sixth at a width."""
+    """Pages written by hand fit, and are judged at one width; of generated ones every sixth."""
     from axe_selenium_python import Axe
 
     found = {}
     browser.set_script_timeout(300)  # the machine may be busy
     emulate(browser, width, mobile=width == PHONE)
     every = sorted(pages.rglob("*.html"))
-    assert len(every) > 150
     made = [page for page in every if page.parent.name == "reference"]
-    assert len(made) > 90
-    for page in sorted({*every} - {*made}) + made[width == PHONE :: 6]:
+    by_hand = [page for page in every if page not in made]
+    assert min(len(made), 2 * len(by_hand)) > 90
+    judged = {*by_hand[width == PHONE :: 2], *made[width == PHONE :: 12]}
+    for page in sorted({*by_hand, *judged}):
         browser.get(page.as_uri())
-        axe = Axe(browser)
-        axe.inject()
-        judged = axe.run(options="{preload: false, resultTypes: ['violations']}")
-        wrong = [(v["id"], v["nodes"][0]["target"]) for v in judged["violations"]]
+        wrong = []
+        if page in judged:
+            axe = Axe(browser)
+            axe.inject()
+            result = axe.run(options="{preload: false, resultTypes: ['violations']}")
+            wrong = [(v["id"], v["nodes"][0]["target"]) for v in result["violations"]]
         if browser.execute_script("return document.documentElement.scrollWidth") > width:
             wrong.append(("too wide", browser.execute_script(WIDE, width)[:3]))
         if wrong:
