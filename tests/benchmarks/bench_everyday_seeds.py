@@ -16,7 +16,7 @@ import numpy as np
 import bayesmodels as bm
 from tests.posteriors.everyday.make import kept
 from tests.posteriors.everyday.models import MODELS
-from tests.posteriors.test_everyday import SOLVED
+from tests.posteriors.test_everyday import SOLVED, is_right
 
 
 def gaps(name: str, seed: int) -> np.ndarray | None:
@@ -28,6 +28,7 @@ def gaps(name: str, seed: int) -> np.ndarray | None:
     except (bm.NotConjugate, bm.PriorError):  # of weights too unequal, or for a mean
         return None
     if found.rung != "weighted":
+        is_right(name, found)
         return np.zeros(0)
     far = found.log_evidence - figures["log_evidence"]
     off = [far / np.hypot(found.errors["log_evidence"], figures["log_evidence_error"])]
@@ -53,6 +54,7 @@ def main() -> None:
         begun = time.perf_counter()
         first = gaps(name, 1)
         if first is not None and not len(first):
+            print(f"{name:52}  integrated, and right", flush=True)
             continue
         each = [first, *(gaps(name, seed) for seed in range(2, given.seeds + 1))]
         off = np.array([one for one in each if one is not None])
