@@ -35,7 +35,7 @@ DRAWS = 20_000
 _MOST, _MORE = 1000, 20  # elements that something may be linear in; rows beside theirs
 _AT_ONCE = 500  # numbers that are looked at together
 _RELIABLE = 0.7  # largest k-hat
-_FAR = 1e8  # quartiles
+_FAR = 1e8  # distances of quartiles from the median, where tails are looked at
 _OFF = 1e-9  # of the spread: what is linear may be off by
 ALL_DRAWN = f"from {DRAWS:,} draws"
 ENDS_DRAWN = f"interval from {DRAWS:,} draws"
@@ -102,29 +102,29 @@ def _values(model: pm.Model, draws: dict[str, Any]) -> dict[str, Array]:
 
 
 def _by_laws(moments: Known, y: Array, x: Array, factors: Sequence[Factor], tail: float) -> None:
-    """Write down what laws say of elements that are linear functions of some others."""
+    """Write down what laws say of elements that are linear in some others, or whose logs are."""
     number = x.shape[1] + _MORE
     if number > min(len(x) // 2, _MOST):
         return
     centre, spread = x.mean(0), x.std(0)
     unit = np.where(spread > 0, spread, 1.0)
     design = np.concatenate([np.ones((len(x), 1)), (x - centre) / unit], 1)
-    for columns in np.array_split(np.arange(y.shape[1]), -(-y.shape[1] // _AT_ONCE)):
-        some = y[:, columns]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(some)
-        for values, write in ((some, _of_row), (logs, _of_exponential)):
-            first = np.nan_to_num(values[:number], posinf=0.0, neginf=0.0)
-            weights = np.linalg.lstsq(design[:number], first)[0]
-            with np.errstate(invalid="ignore"):
+    for of, write in ((np.asarray, _of_row), (np.log, _of_exponential)):
+        left = np.flatnonzero(moments.notes == ALL_DRAWN)
+        for at in range(0, len(left), _AT_ONCE):
+            columns = left[at : at + _AT_ONCE]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = of(y[:, columns])
+                first = np.nan_to_num(values[:number], posinf=0.0, neginf=0.0)
+                weights = np.linalg.lstsq(design[:number], first)[0]
                 size = np.where((sd := values.std(0)) > 0, sd, 1.0)
                 off = np.abs(design @ weights - values)
                 # At all draws: a few do not see an end or a kink.
                 linear = (off <= _OFF * (size + np.abs(values))).all(0)
-            for i in np.flatnonzero(linear & (moments.notes[columns] == ALL_DRAWN)):
+            for i in np.flatnonzero(linear):
                 row = np.where(np.abs(weights[1:, i]) > _OFF * size[i], weights[1:, i] / unit, 0.0)
-                at = int(columns[i])
-                write(moments, at, weights[0, i] - row @ centre, row, factors, tail)
+                k = int(columns[i])
+                write(moments, k, weights[0, i] - row @ centre, row, factors, tail)
 
 
 def _of_row(
@@ -163,7 +163,7 @@ def _of_exponential(
     for place in np.flatnonzero(row):
         law, scale = _of_sum(np.where(np.arange(len(row)) == place, row, 0.0), moving)
         far = law.ppf(0.5) + np.sign(scale) * _FAR * (law.ppf(0.75) - law.ppf(0.25))
-        with np.errstate(divide="ignore"):
+        with np.errstate(all="ignore"):
             both = scale * far, law.logpdf(far)
         grows, falls = (float(np.ravel(x)[0]) for x in both)
         for power, numbers in ((1, moments.mean), (2, moments.sd)):

@@ -3,8 +3,9 @@
 Of each model of the everyday table that is weighted: how many seeds are refused, which part of the
 gaps to the figures is within two standard errors (of log evidences, of means, of both), and how
 often the gaps of the number that is worst off scatter its stated error. Gaps are in standard errors
-of both, the figures' own too. Run as ``python -m tests.benchmarks.bench_everyday_seeds``; `--only`
-takes a part of a name, `--part 1/2` every other model.
+of both, the figures' own too. Models that are integrated are compared once, as the tests do it.
+Run as ``python -m tests.benchmarks.bench_everyday_seeds``; `--only` takes a
+part of a name, `--part 1/2` every other model.
 """
 
 import argparse
