@@ -55,7 +55,10 @@ class _BetaBinomial(FromLogs, type(stats.betabinom)):  # type: ignore[misc]
                 f"{_MOST_SUMMED:,}; got {most:,.0f}. Draw with rvs(), or take the law of theta, "
                 "which for so many trials is that of the share of successes."
             )
-        return super()._cdf(x, n, a, b)
+        each = np.stack(np.broadcast_arrays(x, n, a, b))
+        # Draws of few trials are few different numbers, and each is a sum.
+        different, which = np.unique(each.reshape(4, -1), axis=1, return_inverse=True)
+        return super()._cdf(*different)[which].reshape(each.shape[1:])
 
     def _sf(self, x: Any, n: Any, a: Any, b: Any) -> Array:
         x, n, a, b = np.broadcast_arrays(x, n, a, b)

@@ -235,12 +235,14 @@ def integrands(left: PartialPosterior | ModelDensity, rng: np.random.Generator) 
                 if rest.size < least or rest.size <= ON_LATTICE < jobs[0].density.size:
                     jobs.insert(0, _integrand(fewer, rest, rng))
     # Where a field is standard normal about its top, weights are more even, and found soon.
-    if (many := jobs[0].largest) > _EASY:
+    many = jobs[0].largest
+    mostly = 2 * many > density.size > many > ON_LATTICE  # of it, left by elements that cost a lot
+    if many > _EASY or mostly:
         with suppress(NotConjugate):
             original = ModelDensity(part.original if part else natural.model)
             white = Whitened(BatchDensity(original, edges(original)), rng)
             start = white.natural.start[None]
-            at = 0 if many > _WEIGHED else len(jobs)
+            at = 0 if many > _WEIGHED or mostly else len(jobs)
             jobs.insert(at, Integrand(None, white.natural, start, [], white))
     if not any(job.ways for job in jobs):
         raise NotConjugate(_too_many(jobs[0].density, jobs[0].part))

@@ -580,7 +580,7 @@ def test_a_number_stays_with_its_label(name, way, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "way"), EVERY, ids=NAMED)
 def test_a_number_stays_with_its_label_in_many_cases(name, way, tmp_path):
-    _many(20, name, way, tmp_path)
+    _many(10, name, way, tmp_path)
 
 
 def _many(number, name, way, folder):

@@ -239,7 +239,8 @@ def marked(every):
 )
 def test_a_seed_is_a_seed_and_anything_else_is_refused(ask):
     assert same(ask(rng=np.random.default_rng(1)), ask(rng=1))
-    ask(rng=None)
+    if ask not in COMPILES.values():  # as its default says of all
+        ask(rng=None)
     for wrong in ("a", -1, 0.5):
         with pytest.raises(bm.DataError, match=r"^rng: must be .*a seed such as 1.* got"):
             ask(rng=wrong)

@@ -143,7 +143,9 @@ class Beliefs(RuleBasedStateMachine):
 
 def run(kind, examples=20, **others):
     machine = type("Beliefs", (Beliefs,), {"kind": kind})
-    machine.TestCase.settings = settings(max_examples=examples, stateful_step_count=20, **others)
+    machine.TestCase.settings = settings(
+        max_examples=examples, stateful_step_count=20, report_multiple_bugs=False, **others
+    )
     machine.TestCase("runTest").runTest()
 
 

@@ -153,7 +153,7 @@ if __name__ == "__main__":
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "seconds"),
-    [(["coin"], 20), (["own", "nutpie"], 0.5), (["own", "nutpie"], 20), (["own", "pymc"], 20)],
+    [(["coin"], 12), (["own", "nutpie"], 0.5), (["own", "nutpie"], 12), (["own", "pymc"], 12)],
 )
 def test_ctrl_c_in_mcmc(tmp_path, model, seconds):
     """While the model is compiled, and while chains run."""

@@ -11,7 +11,7 @@ from tests.posteriors.refused import REFUSED
 # Of models whose priors PyMC draws from with BLAS; only its speed depends on it.
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
 
-SECONDS = 12.0
+SECONDS, SHORT = 12.0, 3.0
 QUICK = {
     "logistic regression",
     "share with a prior of ones own",
@@ -51,8 +51,9 @@ NONE = {*MANY, *NOT_SETTLED, *NO_POSTERIOR}
 
 def became(refused):
     """Return whether a model is integrated, and a number or the reason."""
+    seconds = SHORT if refused.name in NOT_SETTLED else SECONDS
     try:
-        posterior = bm.integrate(refused.build(), rng=20261124, seconds=SECONDS)
+        posterior = bm.integrate(refused.build(), rng=20261124, seconds=seconds)
     except bm.NotConjugate as no:
         return False, no.reason
     return True, f"{posterior.points:,} points, error {posterior.errors['log_evidence']:.0e}"

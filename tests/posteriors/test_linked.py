@@ -209,11 +209,11 @@ def summed(moves, own, x):
 
 
 def is_as_summed(part, rest, name, total, mean, sd):
-    """Whether log integral, laws and 500 draws are those of a sum on equal nodes."""
+    """Whether log integral, laws and 200 draws are those of a sum on equal nodes."""
     fit = part._marginal.fitted({key: np.array([x]) for key, x in rest.items()}, 1)
     assert fit.on_nodes.all()
     assert fit.total[0] == pytest.approx(total, abs=SETTLED)
-    rows = {key: np.full(500, x) for key, x in rest.items()}
+    rows = {key: np.full(200, x) for key, x in rest.items()}
     law = part._marginal.law(
         name, **part.conditional({key: x[:1] for key, x in rows.items()})[name]
     )
@@ -244,7 +244,7 @@ def test_a_level_with_outliers_has_several_tops():
         step = pm.LogNormal("step", 0, 0.1)
         level = pm.GaussianRandomWalk("level", sigma=step, init_dist=pm.Normal.dist(), steps=7)
         pm.StudentT("y", nu=1.5, mu=level, sigma=0.3, observed=y)
-    x = np.linspace(-8, 12, 3001)
+    x = np.linspace(-8, 12, 1201)
     own = stats.t.logpdf(y[:, None], 1.5, x, 0.3)
     own[0] += stats.norm.logpdf(x)
     total, mean, sd = summed(stats.norm.logpdf(x - x[:, None], 0, 1.0), own, x)

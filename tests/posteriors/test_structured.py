@@ -14,7 +14,7 @@ from tests.posteriors.structured.refused import DENIED
 from tests.posteriors.structured.table import MODELS
 
 RNG = 20261126
-SHORT = 10.0  # seconds for what is not to be had
+SHORT = 4.0  # seconds for what is not to be had
 PRECISE = 1e-8
 # PyMC says what it does with missing rows, and how it is written.
 pytestmark = [
