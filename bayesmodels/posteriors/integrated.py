@@ -282,8 +282,9 @@ class IntegratedPosterior:
         result, density = self._integral, self._density
         assert not isinstance(result, Product)  # noqa: S101 - of a block there is one set
         kept = np.flatnonzero(_heavy(result.weights) | _heavy(result.before))
-        points = result.points_at(kept)
-        each, natural = density.by_level(points)
+        each, natural = np.zeros((len(kept), 1)), result.numbers[kept]
+        if density.finite:
+            each, natural = density.by_level(result.points_at(kept))
         share = np.exp(each - each.max(1, keepdims=True))
         share = share / share.sum(1, keepdims=True)
         weights, before = ((w[kept, None] * share).ravel() for w in (result.weights, result.before))

@@ -87,7 +87,7 @@ def test_integrals_are_within_their_errors(case):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", KNOWN)
 def test_two_standard_errors_hold_95_percent(case):
-    z = np.array([z_scores(case, seed) for seed in range(20)])
+    z = np.array([z_scores(case, seed) for seed in range(20 if case is two_modes else 10)])
     assert (np.abs(z) < 2).mean() > 0.9  # the numbers of one seed are not independent
     assert np.abs(z).max() < t.isf(1e-3 / z.size / 2, 15)
 
