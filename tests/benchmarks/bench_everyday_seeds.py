@@ -17,7 +17,7 @@ import numpy as np
 import bayesmodels as bm
 from tests.posteriors.everyday.make import kept
 from tests.posteriors.everyday.models import MODELS
-from tests.posteriors.test_everyday import SOLVED, is_right
+from tests.posteriors.test_everyday import LONG, SOLVED, is_right
 
 
 def gaps(name: str, seed: int) -> np.ndarray | None:
@@ -50,7 +50,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print(f"{'':52}{'refused':>8}{'within 2':>9}{'evidence':>9}{'worst':>7}{'scatter':>8}{'s':>6}")
     evidences, means, refused = [], [], 0
-    names = [name for name in SOLVED if given.only in name][part - 1 :: of]
+    names = [name for name in dict.fromkeys((*SOLVED, *LONG)) if given.only in name][part - 1 :: of]
     for name in names:
         begun = time.perf_counter()
         first = gaps(name, 1)
