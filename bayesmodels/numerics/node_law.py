@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesmodels.numerics import Array
 
-_OFFSET = 0.25
+OFFSET = 0.25
 # Of the first node, in steps: of a symmetric density this shows the error of every second node, and
 # cancels most of that of all.
 _INSIDE, _FINE = 6, 32  # points in a cell, to integrate and to draw
@@ -48,7 +48,7 @@ class Nodes:
     def places(self, number: int) -> tuple[Array, Array]:
         """Return t of so many nodes along a last axis, and the step."""
         step = (self.high - self.low) / number
-        return self.low[..., None] + step[..., None] * (np.arange(number) + _OFFSET), step
+        return self.low[..., None] + step[..., None] * (np.arange(number) + OFFSET), step
 
     def at(self, t: Array) -> Array:
         """Return the coordinates at places t, along a last axis."""
@@ -119,7 +119,7 @@ class NodeLaw:
             z = self.map.back(np.asarray(x, dtype=float))
             scaled = (z - self.nodes.centre) / self.nodes.scale
             step = (self.nodes.high - self.nodes.low) / self.mass.shape[-1]
-            v = (np.arcsinh(scaled) - self.nodes.low) / step - _OFFSET
+            v = (np.arcsinh(scaled) - self.nodes.low) / step - OFFSET
             slope = 1 / (step * self.nodes.scale * np.hypot(1.0, scaled) * self.map.slope(z))
         return v, slope, *self._at(np.nan_to_num(np.floor(v), posinf=1e9, neginf=-1e9))
 
@@ -160,7 +160,7 @@ class NodeLaw:
                 value, slope = _cubic(v, *known)
                 v = np.clip(np.where(slope > 0, v - (value - q) / slope, v), 0, 1)
         step = (self.nodes.high - self.nodes.low) / self.mass.shape[-1]
-        t = self.nodes.low + step * (k + v + _OFFSET)
+        t = self.nodes.low + step * (k + v + OFFSET)
         return self.map.there(self.nodes.centre + self.nodes.scale * np.sinh(t))
 
     def isf(self, q: ArrayLike) -> Array:

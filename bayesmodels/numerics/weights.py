@@ -34,7 +34,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.islands import Logs, logs_of, polished
 from bayesmodels.numerics.lattice import Function, with_digits
 from bayesmodels.numerics.lattice_draws import accepted
-from bayesmodels.numerics.lattice_integral import SPEED, Counted, NotSettled, Told
+from bayesmodels.numerics.lattice_integral import SPEED, Counted, NotSettled, Rough, Told
 from bayesmodels.numerics.lattice_law import Table
 
 Slope = Callable[[Array], tuple[float, Array]]
@@ -319,11 +319,13 @@ def weighted(
     slope: Slope | None = None,
     told: Told | None = None,
     proposal: Proposal | None = None,
+    rough: Rough | None = None,
 ) -> Weighted:
     """Integrate a function until log integral and means have standard errors of at most `goal`.
 
     Tops are looked for near `starts` (n, d), of which the first one is a middle, if there is no
-    first `proposal`. Units of numbers are not smaller than `least`. A point costs so many numbers.
+    first `proposal`; in a `rough` function, if there is one, as is the `slope`. Units of numbers
+    are not smaller than `least`. A point costs so many numbers.
 
     Raises
     ------
@@ -342,13 +344,15 @@ def weighted(
             f"{_LEAST * each / SPEED:.0f} s, and may take {seconds:g}; seconds=... gives it more"
         )
     counted = Counted(f, cost + starts.shape[1], seconds)
+    search, one = (Counted(*rough, seconds), rough.cost) if rough else (counted, cost)
 
     def way(x: Array) -> tuple[float, Array]:
-        counted.spend(_CALL + (_SLOPE * cost if slope else 0))
-        return slope(x) if slope else differences(counted)(x)
+        search.spend(_CALL + (_SLOPE * one if slope else 0))
+        return slope(x) if slope else differences(search)(x)
 
-    far = int(min(_FAR, _FAR_PART * seconds * SPEED / each))
-    tops = proposal or _around_tops(counted.in_time, starts, rng, way, far)
+    far = int(min(_FAR, _FAR_PART * seconds * SPEED / (one + starts.shape[1] ** 2)))
+    tops = proposal or _around_tops(search.in_time, starts, rng, way, far)
+    counted.spend(search.numbers if rough else 0)
     most = min(_MOST, (seconds - counted.seconds) * SPEED / each)
     fit = _adapted(replace(tops, f=f), most / 8, rng)
     try:

@@ -15,6 +15,7 @@ does not come about, the density is not a number.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ from pytensor import tensor
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.elimination import normalised
 from bayesmodels.numerics.node_law import Nodes, cell_draws, doubled
+from bayesmodels.numerics.node_sums import PLACES, Sums, everywhere, nearer, spread, summed
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.element_summands import ElementSummands
 from bayesmodels.posteriors.marginalize import Conjugate
@@ -33,23 +34,18 @@ from bayesmodels.posteriors.support.kind import Support
 pt: Any = tensor  # its functions have no types
 
 SETTLED = 1e-8
-"""How much the log of a sum over nodes may change when they are doubled."""
-_NUMBERS = 1_000_000  # held at a time
+"""How much the log of a sum over nodes may change when they are doubled, at least."""
+_ROUGHLY = 1e-2, 160  # the same, and nodes at most, where modes are looked for
+_PART = 1e-2  # of a tolerance
+_NUMBERS = 250_000  # held at a time
 _DRAWN = 200  # from the prior
 _FIRST, _MOST = 40, 1280  # nodes of an element
 _STEP = 0.3  # of t, at most
-_WIDE, _PLACES = 6.0, 24  # where mass is looked for: how far in t, and on how many nodes
 _PLACINGS = 30
-_NEAR, _ALIKE = 0.5, 2.0  # of a scale: a centre that stays; ratio of scales that are the same
-_SEEN = 1.0  # steps that a deviation has where no closer look is needed
-_QUARTER, _NORMAL = 0.25, 1.349  # distance of a normal law's quartiles
-_COARSE, _SHARPEST = 0.8, 0.02  # steps
-_REACH = (1.5, 6.0)  # of t, to begin with
 _WIDER, _FURTHEST = 1.5, 45.0
 _TIMES = 2  # that a summand takes several operations
 _GAP = 1e-6  # between log densities on nodes that reach further
 _FINER = 2  # nodes for draws
-_HEARD = 1e-13  # of the mass, where it is not negligible
 
 
 class Fit:
@@ -72,6 +68,7 @@ class ContinuousMarginal:
     ) -> None:
         self.endless: list[Support] = []
         self.levels: dict[str, tuple[Hashable, ...]] = {}
+        self._settled, self._most = SETTLED, _MOST
         self._of = of = ElementSummands(conditionals, names, rng)
         self.remaining, self.probes, self.size, self.law = of.remaining, of.probes, of.size, of.law
         self.which = of.which
@@ -88,16 +85,24 @@ class ContinuousMarginal:
         self.reference = nodes.centre, nodes.scale
         self.number = int(self.fitted(of.here, 1).number[0])
 
-    def _logs(self, rest: Mapping[str, Any], nodes: Nodes, number: int) -> Array:
-        """Return log densities at nodes, times what a node stands for."""
-        t, step = nodes.places(number)
-        x = np.ascontiguousarray(np.moveaxis(nodes.at(t), 2, 1))
-        added = np.moveaxis(self._of.added(rest, x, self._one), 1, 2)
-        with np.errstate(invalid="ignore"):
-            logs = nodes.log_weights(t) + np.log(step)[..., None] + added
+    def _summed(self, rest: Mapping[str, Any], nodes: Nodes, number: int) -> Sums:
+        """Return sums over so many nodes."""
         # Far out numbers overflow; what is next to that must be negligible.
-        logs[np.isnan(logs)] = -np.inf
-        return logs
+        return summed(nodes, self._of.added(rest, spread(nodes, number), self._one))
+
+    def within(self, tolerance: float) -> None:
+        """Let log integrals be off by a small part of a tolerance."""
+        self._settled = max(SETTLED, _PART * tolerance)
+
+    @contextmanager
+    def roughly(self) -> Iterator[None]:
+        """Let log integrals be off by more in the context."""
+        before = self._settled, self._most
+        self._settled, self._most = _ROUGHLY
+        try:
+            yield
+        finally:
+            self._settled, self._most = before
 
     @property
     def how(self) -> str:
@@ -105,9 +110,14 @@ class ContinuousMarginal:
         return f"eliminated on {self.number} nodes each, or more"
 
     @property
+    def rough_cost(self) -> int:
+        """About how many numbers one row takes, `roughly`."""
+        return _TIMES * self._each * (PLACES + _FIRST)
+
+    @property
     def cost(self) -> int:
         """About how many numbers one row takes."""
-        return _TIMES * self._each * (_PLACES + self.number)
+        return _TIMES * self._each * (PLACES + self.number)
 
     def _batches(
         self, rest: Mapping[str, Any], rows: Any, number: int
@@ -128,16 +138,13 @@ class ContinuousMarginal:
         found, rows = np.zeros(number, dtype=bool), np.arange(number)
         for _ in range(_PLACINGS):
             left = []
-            for some, values in self._batches(rest, rows, _PLACES):
-                wide = np.full((len(some), len(self._times)), _WIDE)
-                nodes = Nodes(centre[some], scale[some], -wide, wide)
-                p = self._logs(values, nodes, _PLACES)
-                with np.errstate(all="ignore"):
-                    known = np.isfinite(normalised(p)).all(1)
-                    c, s, low[some], high[some], seen = _nearer(nodes, p)
-                gap, ratio = np.abs(c - nodes.centre) / nodes.scale, s / nodes.scale
-                stays = seen | (gap < _NEAR) & (ratio < _ALIKE) & (ratio > 1 / _ALIKE)
-                centre[some], scale[some] = c, s
+            for some, values in self._batches(rest, rows, PLACES):
+                before = everywhere(centre[some], scale[some])
+                sums = self._summed(values, before, PLACES)
+                known = np.isfinite(sums.logs[0]).all(1)
+                nodes, stays = nearer(before, sums.mass)
+                centre[some], scale[some] = nodes.centre, nodes.scale
+                low[some], high[some] = nodes.low, nodes.high
                 found[some] = known & stays.all(1)
                 left.append(some[known & ~stays.all(1)])
             rows = np.concatenate(left) if left else rows[:0]
@@ -155,15 +162,15 @@ class ContinuousMarginal:
         left = found.copy()
         while left.any():
             size = int(sizes[left].min())
-            if size > _MOST:
+            if size > self._most:
                 break
             for some, values in self._batches(rest, np.flatnonzero(left & (sizes == size)), size):
                 own = nodes.of(some)
                 logs, beyond = self._sums(values, own, size)
                 off = doubled(logs)
-                wider = [x > SETTLED / self.size for x in beyond]
+                wider = [x > self._settled / self.size for x in beyond]
                 inside = ~(wider[0] | wider[1]).any(1)
-                close = inside & (off + sum(x @ self._times for x in beyond) <= SETTLED)
+                close = inside & (off + sum(x @ self._times for x in beyond) <= self._settled)
                 total[some], error[some] = np.where(close, logs[0], np.nan), off
                 left[some] = ~close
                 nodes.low[some] *= np.where(wider[0], _WIDER, 1.0)
@@ -181,16 +188,8 @@ class ContinuousMarginal:
 
         The latter below and above, of each element, as a share of the mass.
         """
-        each = self._logs(rest, nodes, number)
-        some = np.isfinite(each)
-        outside, p = self._of.outside(rest, nodes.centre), each.copy()
-        sums = [normalised(p)]
-        sums += [normalised(each[..., ::k].copy()) + np.log(k) for k in (2, 4)]
-        logs = [total @ self._times + outside for total in sums]
-        step = (nodes.high - nodes.low) / number
-        first, last = some.argmax(-1), number - 1 - some[..., ::-1].argmax(-1)
-        ends = [np.take_along_axis(p, k[..., None], -1)[..., 0] for k in (first, last)]
-        return logs, [2 * end / step for end in ends]
+        outside, sums = self._of.outside(rest, nodes.centre), self._summed(rest, nodes, number)
+        return [each @ self._times + outside for each in sums.logs], list(sums.beyond)
 
     def expression(self) -> Any:
         """Return the log marginal density, in terms of the points `rest`."""
@@ -206,28 +205,33 @@ class ContinuousMarginal:
         rows = _number(rest)
         fit = self.fitted(rest, rows)
         self._of.settled(fit.total)
-        number = int(fit.number.max())
-        mass = np.empty((rows, len(self._times), number))
-        for some, values in self._batches(rest, np.arange(rows), number):
-            mass[some] = self._logs(values, fit.nodes.of(some), number)
-        normalised(mass)
-        return self._of.laws(fit.nodes, mass)
+        number, nodes = int(fit.number.max()), fit.nodes
+        mass = np.zeros((rows, len(self._times), number))
+        for size in np.unique(fit.number):
+            own = np.flatnonzero(fit.number == size)
+            for some, values in self._batches(rest, own, size):
+                mass[some, :, :size] = self._summed(values, nodes.of(some), size).mass
+            # Nodes that there are more of than did have no mass.
+            nodes.high[own] = nodes.low[own] + (nodes.high - nodes.low)[own] * number / size
+        return self._of.laws(nodes, mass)
 
     def draw(self, rest: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Array]:
         """Return one draw of the elements for each row of the rest."""
         rows = _number(rest)
         fit, z = self.fitted(rest, rows), np.empty((rows, self.size))
         self._of.settled(fit.total)
-        number, each = _FINER * int(fit.number.max()), self._of.of
-        numbers = number * -(-self.size // self._each)
-        for some, values in self._batches(rest, np.arange(rows), numbers):
-            nodes = fit.nodes.of(some)
-            logs = self._logs(values, nodes, number)[:, each]
-            nodes = nodes.of((slice(None), each))
-            t, step = nodes.places(number)
-            k, within = cell_draws(logs, rng)
-            place = np.take_along_axis(t, k[..., None], -1)[..., 0] + step * within
-            z[some] = nodes.at(place[..., None])[..., 0]
+        each = self._of.of
+        for size in np.unique(fit.number):
+            own, number = np.flatnonzero(fit.number == size), _FINER * int(size)
+            for some, values in self._batches(rest, own, number * -(-self.size // self._each)):
+                nodes = fit.nodes.of(some)
+                with np.errstate(divide="ignore"):
+                    logs = np.log(self._summed(values, nodes, number).mass[:, each])
+                nodes = nodes.of((slice(None), each))
+                t, step = nodes.places(number)
+                k, within = cell_draws(logs, rng)
+                place = np.take_along_axis(t, k[..., None], -1)[..., 0] + step * within
+                z[some] = nodes.at(place[..., None])[..., 0]
         return self._of.natural(z)
 
     def off(self, rest: Mapping[str, Any]) -> float:
@@ -236,7 +240,7 @@ class ContinuousMarginal:
         Nodes that are closer and reach as far as the prior must tell the same.
         """
         rows = _number(rest)
-        fit, off = self.fitted(rest, rows), SETTLED
+        fit, off = self.fitted(rest, rows), self._settled
         for some, values in self._batches(rest, np.arange(rows), _MOST):
             nodes = fit.nodes.of(some)
             ends = [np.arcsinh((x - nodes.centre) / nodes.scale) for x in self._ends]
@@ -248,7 +252,7 @@ class ContinuousMarginal:
             )
             logs, _ = self._sums(values, wide, _MOST)
             gap = np.abs(logs[0] - fit.total[some])
-            if not (gap <= _GAP + doubled(logs)).all():
+            if not (gap <= max(_GAP, self._settled) + doubled(logs)).all():
                 raise NotConjugate(
                     f"given the rest, {self._of.names} may have mass in several places: on nodes "
                     f"that reach further the log density differs by {np.max(gap):.1g}."
@@ -259,48 +263,3 @@ class ContinuousMarginal:
 
 def _number(rest: Mapping[str, Any]) -> int:
     return len(next(iter(rest.values())))
-
-
-def _nearer(nodes: Nodes, p: Array) -> tuple[Array, Array, Array, Array, NDArray[np.bool_]]:
-    """Return centre and scale of the mass on nodes, where in t it begins and ends, around these.
-
-    And whether it is so wide that the nodes show where it is.
-    """
-    number = p.shape[-1]
-    t, step = nodes.places(number)
-    logs = np.log(p)
-
-    def at(values: Array, k: NDArray[np.intp]) -> Array:
-        return np.asarray(np.take_along_axis(values, k.clip(0, number - 1)[..., None], -1)[..., 0])
-
-    # A parabola through the top, where it is narrower than a step.
-    top = p.argmax(-1)
-    here, before, after = (at(logs, top + i) for i in (0, -1, 1))
-    slope, bend = (after - before) / 2, after + before - 2 * here
-    shift = np.where(bend < 0, np.clip(np.nan_to_num(-slope / bend), -1, 1), 0.0)
-    width = np.clip(np.nan_to_num(1 / np.sqrt(-bend), posinf=1.0, nan=1.0), _SHARPEST, 1.0)
-    middle = at(t, top) + shift * step
-    centre = nodes.centre + nodes.scale * np.sinh(middle)
-    scale = nodes.scale * np.cosh(middle) * width * step
-    # The quartiles, where it is wider.
-    below = np.cumsum(p, -1) - p / 2
-    quartiles = []
-    for q in (_QUARTER, 0.5, 1 - _QUARTER):
-        k = np.clip((below <= q).sum(-1) - 1, 0, number - 2)
-        low, high = at(below, k), at(below, k + 1)
-        quartiles.append(at(t, k) + step * np.clip((q - low) / (high - low), 0, 1))
-    width = (quartiles[2] - quartiles[0]) / _NORMAL / step
-    wide, seen = width > _COARSE, width > _SEEN
-    x = [nodes.centre + nodes.scale * np.sinh(place) for place in quartiles]
-    centre = np.where(wide, x[1], centre)
-    scale = np.where(wide, (x[2] - x[0]) / _NORMAL, scale)
-    edge = (top == 0) | (top == number - 1)
-    seen &= ~edge
-    centre = np.where(edge, nodes.centre + nodes.scale * np.sinh(at(t, top)), centre)
-    scale = np.where(edge, nodes.scale * np.sinh(_WIDE), scale)
-    heard = p > _HEARD
-    first, last = heard.argmax(-1), number - 1 - heard[..., ::-1].argmax(-1)
-    ends = [nodes.at((at(t, k) + i * step)[..., None])[..., 0] for k, i in ((first, -1), (last, 1))]
-    low, high = (np.arcsinh((end - centre) / scale) for end in ends)
-    low, high = -np.clip(-low, *_REACH), np.clip(high, *_REACH)
-    return centre, scale, low, high, seen

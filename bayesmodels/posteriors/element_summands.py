@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.kernels import threaded
 from bayesmodels.numerics.node_law import Map, NodeLaw, Nodes
 from bayesmodels.posteriors.alike import stacked
 from bayesmodels.posteriors.alike_elements import AlikeElements
@@ -92,17 +93,23 @@ class Prior(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Elements of a part of the graph with weights; and numbers they are added to, from where on.
-
-    `whole` are all elements, in order.
-    """
+    """Elements of a part of the graph with weights, and numbers they are added to."""
 
     chosen: NDArray[np.intp]
     weights: Array
     to: NDArray[np.intp]
-    first: NDArray[np.intp]
     ndim: int
-    whole: bool
+
+
+@threaded
+def _add(
+    values: Array, chosen: NDArray[Any], weights: Array, to: NDArray[Any], total: Array
+) -> None:
+    """Add some of the values (n, looks, k), times their weights, to numbers of the total."""
+    for row in range(total.shape[0]):
+        for look in range(total.shape[1]):
+            for j in range(len(chosen)):
+                total[row, look, to[j]] += weights[j] * values[row, look, chosen[j]]
 
 
 class Sums(NamedTuple):
@@ -203,12 +210,9 @@ class ElementSummands:
         parts = []
         for i in needed:
             own = np.flatnonzero(self._parts_of[places] == i)
-            own = own[np.argsort(to[own], kind="stable")]
             chosen = places[own] - np.searchsorted(self._parts_of, i)
-            whole = np.array_equal(chosen, np.arange(self._sum.sizes[i]))
-            targets = np.unique(to[own], return_index=True)
             weights, ndim = self._sum.weights[summands[own]], self._sum.parts[i].type.ndim
-            parts.append(_Part(chosen, weights, *targets, ndim, whole))
+            parts.append(_Part(chosen, weights, to[own], ndim))
         return Sums(self._runs.get(needed), parts, size)
 
     @np.errstate(all="ignore")
@@ -220,12 +224,7 @@ class ElementSummands:
         for x, part in zip(each, sums.parts, strict=True):
             core = x.shape[x.ndim - part.ndim :]
             flat = np.broadcast_to(x, (*z.shape[:2], *core)).reshape(*z.shape[:2], math.prod(core))
-            flat = flat if part.whole else flat[:, :, part.chosen]
-            flat = flat if (part.weights == 1).all() else flat * part.weights
-            if len(part.first) < len(part.chosen):
-                flat = np.add.reduceat(flat, part.first, axis=2)
-            at: Any = slice(None) if len(part.to) == sums.size else part.to
-            result[:, :, at] += flat
+            _add(flat, part.chosen, part.weights, part.to, result)
         return result
 
     def _compiled(self, parts: list[Any]) -> OneAThread:

@@ -310,6 +310,7 @@ def _mass(job: Integrand) -> Function:
 def _on_lattices(job: Integrand, asked: _Asked) -> Integral | Product:
     f, least, tolerance, seconds, rng, told = asked
     cost, left = job.density.cost, seconds
+    _within(job, tolerance)
 
     def alone(part: Function, starts: Array) -> Integral:
         nonlocal left
@@ -320,7 +321,9 @@ def _on_lattices(job: Integrand, asked: _Asked) -> Integral | Product:
 
     if len(job.sets) > 1:
         return product(f, job.sets, job.starts, alone)
-    return integral(f, job.starts, tolerance, seconds, rng, least, cost, told, _rough(job))
+    # On lattices small jumps would make ridges.
+    rough = _rough(job) if job.part and job.part.linked else None
+    return integral(f, job.starts, tolerance, seconds, rng, least, cost, told, rough)
 
 
 def _whitened(job: Integrand, asked: _Asked) -> Weighted:
@@ -330,25 +333,34 @@ def _whitened(job: Integrand, asked: _Asked) -> Weighted:
 
 def _by_weights(job: Integrand, asked: _Asked) -> Weighted:
     f, least, tolerance, seconds, rng, told = asked
-    goal, slope = max(tolerance, GOAL), job.density.slope if job.density.has_slopes else None
-    return weighted(f, job.starts, goal, seconds, rng, least, job.density.cost, slope, told)
+    goal, cost = max(tolerance, GOAL), job.density.cost
+    _within(job, goal)
+    slope, rough = job.density.slope if job.density.has_slopes else None, _rough(job)
+    return weighted(f, job.starts, goal, seconds, rng, least, cost, slope, told, rough=rough)
+
+
+def _within(job: Integrand, tolerance: float) -> None:
+    """Let what is eliminated on nodes be known well enough for a tolerance."""
+    if job.part and job.part.on_nodes:
+        job.part.on_nodes.within(tolerance)
 
 
 def _said(job: Integrand, *errors: NotSettled) -> tuple[str, str]:
     why = ". By weights: ".join(map(str, errors))
-    reason = f"the integral over {listed(job.density.names)} has not settled: {why}."
+    names = job.density.names or list(job.part.integrated if job.part else ())
+    reason = f"the integral over {listed(names)} has not settled: {why}."
     return reason, "Draw with pm.sample, and look at its divergences"
 
 
 def _rough(job: Integrand) -> Rough | None:
-    """Return a density that is quick, where that of elements that meet is not."""
-    linked = job.part and job.part.linked
-    if not linked:
+    """Return a density that is quick, where that with elements on nodes is not."""
+    eliminated = job.part and job.part.on_nodes
+    if not eliminated:
         return None
-    density = job.density.costing(linked.rough_cost)
+    density = job.density.costing(eliminated.rough_cost)
 
     def f(points: Array) -> tuple[Array, Array]:
-        with linked.roughly():
+        with eliminated.roughly():
             return density(points)
 
     return Rough(f, density.cost)

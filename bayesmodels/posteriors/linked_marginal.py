@@ -36,7 +36,8 @@ from bayesmodels.posteriors.marginalize import Conjugate
 from bayesmodels.posteriors.support.kind import Support
 
 SETTLED = 1e-7
-"""How far off a log integral may be."""
+"""How far off a log integral may be, at least."""
+_PART = 1e-2  # of a tolerance
 _LADDER = (12, 18, 27, 40, 60, 90, 135, 200)  # polynomials
 _DRAWN, _DRAWS = 20_000, (16, 200)  # numbers, and draws of all, from the prior: it goes by steps
 _NUMBERS, _AT_ONCE = 8_000_000, 100_000  # held at a time, and evaluated
@@ -97,6 +98,7 @@ class LinkedMarginal:
             raise NotConjugate(f"{of.names} have too many elements to be eliminated.") from error
         self._odd = self._forest.depth % 2 == 1
         self._modes, self._rough = InnerModes(self._pairs, self.size, rng), False
+        self._settled = SETTLED
         self._nodes = NodeForest(self._pairs, self.size)
         few = int(np.clip(_DRAWN // self.size, *_DRAWS))
         self._start, self._scale, _ = of.prior(conditionals, rng, few)
@@ -177,7 +179,7 @@ class LinkedMarginal:
         for _, size in pairwise(_LADDER[self._first :]):
             now = self._sums(rest, laws, left, size)
             off = np.abs(now - before)
-            close = off <= SETTLED
+            close = off <= self._settled
             done = left[close]
             total[done], error[done], sizes[done] = now[close], off[close], size
             left, before = left[~close], now[~close]
@@ -185,7 +187,7 @@ class LinkedMarginal:
                 break
         on_nodes = known & np.isnan(total)
         rows = np.flatnonzero(on_nodes)
-        found = self._nodes.settled(self._given(rest), _around(laws), rows, SETTLED)
+        found = self._nodes.settled(self._given(rest), _around(laws), rows, self._settled)
         for at, values in self._batches(rest, rows, 1):
             total[at] = found.total[at] + self._of.outside(values, laws.centre[at])
         sizes = np.where(on_nodes, found.number, sizes)
@@ -203,6 +205,10 @@ class LinkedMarginal:
             sums = own.level + self._of.outside(values, own.centre) + done.log_total
             result[np.searchsorted(rows, at)] = sums
         return result
+
+    def within(self, tolerance: float) -> None:
+        """Let log integrals be off by a small part of a tolerance."""
+        self._settled = max(SETTLED, _PART * tolerance)
 
     @contextmanager
     def roughly(self) -> Iterator[None]:
@@ -330,7 +336,7 @@ class LinkedMarginal:
     def off(self, rest: Mapping[str, Any]) -> float:
         """Return how far off the log integral may be at some values of the rest."""
         fit = self.fitted(rest, _number(rest))
-        off, known = SETTLED, np.isfinite(fit.total)
+        off, known = self._settled, np.isfinite(fit.total)
         rows = np.flatnonzero(known & ~fit.on_nodes)
         if len(rows):
             more = self._sums(rest, fit.forest, rows, 2 * int(fit.number[rows].max()))

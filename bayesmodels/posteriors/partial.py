@@ -427,8 +427,8 @@ class PartialPosterior:
         for name, of in result.items():
             if name in self.levels:
                 laws[name] = Certain(of["probability"])
-            elif self._on_nodes:
-                laws[name] = self._on_nodes.law(name, **of)
+            elif self.on_nodes:
+                laws[name] = self.on_nodes.law(name, **of)
             elif name in families:
                 laws[name] = _law(families[name], **of)
             else:
@@ -450,7 +450,7 @@ class PartialPosterior:
     @property
     def closed(self) -> bool:
         """Whether the law of what is integrated out is known in closed form, given the rest."""
-        return self._on_nodes is None
+        return self.on_nodes is None
 
     @property
     def cost(self) -> int:
@@ -458,32 +458,32 @@ class PartialPosterior:
         return self._marginal.cost
 
     @property
-    def _on_nodes(self) -> ContinuousMarginal | LinkedMarginal | None:
+    def on_nodes(self) -> ContinuousMarginal | LinkedMarginal | None:
         """What has no closed form given the rest."""
         marginal = self._marginal
         return marginal if isinstance(marginal, ContinuousMarginal | LinkedMarginal) else None
 
     @property
-    def which(self) -> dict[str, NDArray[np.intp]]:
-        """Which law each element has, by variable, if some of its elements are alike."""
-        return self._on_nodes.which if self._on_nodes else {}
+    def linked(self) -> bool:
+        """Whether elements that are eliminated meet each other."""
+        return isinstance(self._marginal, LinkedMarginal)
 
     @property
-    def linked(self) -> LinkedMarginal | None:
-        """What is eliminated if some of its elements meet."""
-        return self._marginal if isinstance(self._marginal, LinkedMarginal) else None
+    def which(self) -> dict[str, NDArray[np.intp]]:
+        """Which law each element has, by variable, if some of its elements are alike."""
+        return self.on_nodes.which if self.on_nodes else {}
 
     @property
     def how(self) -> str:
         """What was integrated out, and how."""
-        if self._on_nodes:
-            return f"{listed(self.integrated)} {self._on_nodes.how}"
+        if self.on_nodes:
+            return f"{listed(self.integrated)} {self.on_nodes.how}"
         laws = [f"{name} ({self.conjugate[name]})" for name in self.integrated]
         return f"{listed(laws)} integrated out in closed form"
 
     def off(self, rows: Point) -> float:
         """Return how far off the log density of the rest may be, at some of its values."""
-        return self._on_nodes.off(rows) if self._on_nodes else 0.0
+        return self.on_nodes.off(rows) if self.on_nodes else 0.0
 
     @property
     def endless(self) -> list[Support]:
