@@ -109,6 +109,7 @@ def _at(logs: Logs, points: Array) -> Array:
 
 
 _REACH = 2.0 ** np.arange(-46, 47, 2)
+_PARTS = (slice(0, 24), slice(24, 30), slice(30, None))  # of the distances; few go beyond the first
 _HALF = 0.5
 _LINE = 2.0 ** np.arange(-12, 13)
 
@@ -175,7 +176,11 @@ def _axis_scales(logs: Logs, top: Array) -> tuple[Array, Array]:
     steps = _REACH * np.array([[1.0], [-1.0]])
     for _ in range(_ROUNDS):
         points = top + steps[..., None] * np.diag(unit)[:, None, None, :]
-        values, here = _at(logs, points), logs(top[None])[0]
+        here, values = logs(top[None])[0], np.full(points.shape[:-1], -np.inf)
+        for part in _PARTS:
+            going = (values[..., : part.start] > here - _HALF).all(-1)
+            if going.any():
+                values[going, part] = _at(logs, points[going][:, part])
         on_the_way = np.logical_and.accumulate(values > here - _HALF, axis=-1)
         reached = np.where(on_the_way, values, -np.inf)
         best = np.unravel_index(reached.argmax(), values.shape)
