@@ -1,15 +1,11 @@
-r"""Continuous elements integrated out of a log density that depends on a few shared variables.
+"""Continuous elements integrated out of a log density that depends on a few shared variables.
 
 An element that meets no other, given the shared variables, is integrated on nodes of its own: they
-are its levels, and sums over them are those of finite variables. With the place t of a node,
-
-.. math:: x = c + s \sinh t, \qquad
-    \ln \int p \, dx \approx \ln \sum_k p(x_k) \, s \cosh t_k \, h,
-
-where centre c and scale s are moved to where the element's conditional mass is, for each value of
-the shared variables. The trapezoidal rule in t converges geometrically and reaches heavy tails;
-nodes are doubled until the sum has settled, and reach further until nothing is beyond. Where that
-does not come about, the density is not a number.
+are its levels, and sums over them (`node_sums`) are those of finite variables. Centre and scale of
+the nodes are moved to where the element's conditional mass is, for each value of the shared
+variables. The trapezoidal rule converges geometrically and reaches heavy tails; nodes are doubled
+until the sum has settled, and reach further until nothing is beyond. Where that does not come
+about, the density is not a number.
 """
 
 from __future__ import annotations

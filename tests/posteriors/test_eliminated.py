@@ -183,6 +183,44 @@ def test_sums_of_two_densities_meet_element_by_element(axis):
         assert abs(log - expected) < 2 * SETTLED
 
 
+def test_elements_are_known_as_well_as_the_tolerance_asks_for():
+    group, y = groups()
+    marginal = part_of(intercepts(group, y))._marginal
+    rng = np.random.default_rng(4)
+    rest = {"mu": rng.normal(size=30) * 2, "tau": np.abs(rng.normal(size=30))}
+    expected = [log_likelihood(group, y, *pair) for pair in zip(*rest.values(), strict=True)]
+    exact = marginal.fitted(rest, 30)
+    marginal.within(1e-3)
+    fit = marginal.fitted(rest, 30)
+    assert np.abs(fit.total - expected).max() < 2e-5
+    assert (fit.number <= exact.number).all()
+    with marginal.roughly():
+        assert np.abs(marginal.logs(rest, 30) - expected).max() < 2e-2
+    assert marginal.fitted(rest, 30).total == pytest.approx(fit.total, abs=0)
+
+
+def test_elements_whose_densities_bend_are_refused_by_name_or_known_less_well():
+    rows = np.array([0.3, -1.0, 2.0, 0.1, 0.9])
+    with pm.Model() as alone:
+        e = pm.Normal("e", 0, 1, shape=5)
+        pm.Laplace("y", e, 0.7, observed=rows)
+    with pytest.raises(NotConjugate, match="over e has not settled"):
+        bm.integrate(alone, rng=1)
+    with pm.Model() as shared:
+        mu = pm.Normal("mu", 0, 2)
+        e = pm.Normal("e", mu, 1, shape=5)
+        pm.Laplace("y", e, 0.7, observed=rows)
+    found = bm.integrate(shared, rng=1, tolerance=0.05)
+    mu = GRID[::20, None]
+    expected = stats.norm.logpdf(mu[:, 0], 0, 2)
+    for y in rows:
+        each = stats.norm.logpdf(GRID, mu) + stats.laplace.logpdf(y, GRID, 0.7)
+        expected += logsumexp(each, axis=1) + np.log(GRID[1] - GRID[0])
+    total = logsumexp(expected) + np.log(mu[1, 0] - mu[0, 0])
+    assert found.log_evidence == pytest.approx(total, abs=found.errors["log_evidence"])
+    assert found.errors["log_evidence"] <= 0.05
+
+
 def test_two_places_are_refused():
     squares = np.array([4.0, 9.0, 1.0, 16.0, 0.5])
     with pm.Model() as model:
