@@ -76,7 +76,8 @@ class NodeLaw:
 
     @cached_property
     def _moments(self) -> tuple[Array, ...]:
-        x = self.map.there(self.nodes.at(self.nodes.places(self.mass.shape[-1])[0]))
+        with np.errstate(over="ignore"):  # far out, where there is no mass
+            x = self.map.there(self.nodes.at(self.nodes.places(self.mass.shape[-1])[0]))
         x = np.where(self.mass > 0, x, 0.0)
         mean = (self.mass * x).sum(-1)
         gap = np.where(self.mass > 0, x - mean[..., None], 0.0)

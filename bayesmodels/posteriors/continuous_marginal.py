@@ -164,7 +164,8 @@ class ContinuousMarginal:
                 own = nodes.of(some)
                 logs, beyond = self._sums(values, own, size)
                 off = doubled(logs)
-                wider = [x > self._settled / self.size for x in beyond]
+                # However little is asked of sums: deviations of heavy tails hang on the ends.
+                wider = [x > SETTLED / self.size for x in beyond]
                 inside = ~(wider[0] | wider[1]).any(1)
                 close = inside & (off + sum(x @ self._times for x in beyond) <= self._settled)
                 total[some], error[some] = np.where(close, logs[0], np.nan), off
