@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Tables
+from bayesmodels.numerics.kernels import threaded
 from bayesmodels.numerics.sparse_cholesky import integrals, sparse_precision
 
 _STEP = 1e-3  # of differences, in scales
@@ -28,7 +29,7 @@ _SHRINKS = 1e-2  # a unit of steps, at most, from one look to the next
 _LEAST = 1e-4  # of the inverse of a scale, squared: a precision that does no harm
 _ROUNDS = 60
 _HALVES = np.split(0.5 ** np.arange(40), [1, 6, 20])  # parts of a step, tried together
-_ARRIVED = 1e-7  # what a step gains
+_ARRIVED = 1e-3  # what a step gains
 _QUADRATIC = 1e-9  # of a function of a pair, that is off from a quadratic one
 _THREE = np.array([-1.0, 0.0, 1.0])
 
@@ -57,12 +58,16 @@ class NormalForest(NamedTuple):
 
 
 class _Pairs(NamedTuple):
-    """Functions of pairs as quadratic ones: values, slopes, and minus the second derivatives."""
+    """Functions of pairs as quadratic ones: values, slopes, and minus the second derivatives.
+
+    And how far off they are from these, in units of their size.
+    """
 
     value: Array
     slopes: tuple[Array, Array]
     own: tuple[Array, Array]
     mixed: Array
+    off: Array
 
 
 class InnerModes:
@@ -77,55 +82,26 @@ class InnerModes:
         half = csr_array((ones, pairs.T), shape=(size, size))
         self._form = sparse_precision(half + half.T, np.ones(size), rng)
         self._probes = self._form.probes()
-        each = np.arange(len(pairs))
-        self._sums = [
-            csr_array((np.ones(len(pairs)), (end, each)), shape=(size, len(pairs)))
-            for end in pairs.T
-        ]
 
     def _added(self, first: Array, second: Array) -> Array:
         """Return what both ends of pairs (n, pairs) add up to in each number (n, numbers)."""
-        both = zip(self._sums, (first, second), strict=True)
-        return np.asarray(sum(way @ x.T for way, x in both)).T
+        result = np.zeros((len(first), self._form.size))
+        _add_ends(first, second, self._pairs, result)
+        return result
 
     def _of_pairs(self, tables: Tables, step: Array) -> _Pairs:
         """Read functions of pairs off nine values of each."""
-        if not len(self._pairs):
-            none = np.zeros((len(step), 0))
-            return _Pairs(none, (none, none), (none, none), none)
-        two = tables[2]
-        i, j = (step[:, end] for end in self._pairs.T)
-        value = two[:, :, 1, 1]
-        ends = [(two[:, :, 2, 1], two[:, :, 0, 1], i), (two[:, :, 1, 2], two[:, :, 1, 0], j)]
-        slopes = [(up - down) / (2 * h) for up, down, h in ends]
-        own = [(2 * value - up - down) / h**2 for up, down, h in ends]
-        mixed = (two[:, :, 2, 0] + two[:, :, 0, 2] - two[:, :, 2, 2] - two[:, :, 0, 0]) / (
-            4 * i * j
-        )
-        return _Pairs(value, (slopes[0], slopes[1]), (own[0], own[1]), mixed)
-
-    def _quadratic(self, tables: Tables, step: Array, pairs: _Pairs) -> NDArray[np.bool_]:
-        """Whether all functions of pairs are as they are read."""
-        if not len(self._pairs):
-            return np.ones(len(step), dtype=bool)
-        two = tables[2]
-        a, b = (_THREE * step[:, end][..., None] for end in self._pairs.T)
-        a, b = a[..., :, None], b[..., None, :]
-        value, first, second, one, other, mixed = (
-            x[..., None, None] for x in (pairs.value, *pairs.slopes, *pairs.own, pairs.mixed)
-        )
-        bent = one * a**2 / 2 + other * b**2 / 2 + mixed * a * b
-        off = np.abs(value + first * a + second * b - bent - two).max((2, 3))
-        return np.asarray((off < _QUADRATIC * (1 + np.abs(two).max((2, 3)))).all(1))
+        forms = np.empty((7, len(step), len(self._pairs)))
+        if len(self._pairs):
+            _read_pairs(tables[2], self._pairs, step, forms)
+        value, first, second, one, other, mixed, off = forms
+        return _Pairs(value, (first, second), (one, other), mixed, off)
 
     def _probed(self, slope: Array, bend: Array, cross: Array) -> Array:
         """Return slopes where they are, and where probes have moved them."""
-        a, b = self._pairs.T
-        moved = [
-            slope - bend * move - self._added(cross * move[b], cross * move[a])
-            for move in self._probes
-        ]
-        return np.stack([slope, *moved], 1)
+        result = np.empty((len(slope), 1 + len(self._probes), slope.shape[1]))
+        _move(slope, bend, cross, self._pairs, self._probes, result)
+        return result
 
     def _read(self, tables: Tables, step: Array, scale: Array) -> tuple[Array, Array, Array]:
         """Return values, curvatures of functions of one number, and slopes where probes moved."""
@@ -157,7 +133,8 @@ class InnerModes:
             gain = (move * slopes[:, 0]).sum(1) / 2
             there = np.isfinite(value) & (gain < _ARRIVED)
             done = rows[there]
-            bends[done], values[done] = bend[there], value[there]
+            z[done] += move[there]
+            bends[done], values[done] = bend[there], value[there] + gain[there]
             sd = np.sqrt(self._form.covariances(slopes[there], self._pairs)[1])
             sds[done] = np.where(np.isfinite(sd), sd, scale[done])
             going = np.isfinite(value) & (gain >= _ARRIVED)
@@ -191,7 +168,7 @@ class InnerModes:
         around = tables(rows, z[rows][:, :, None] + step[:, :, None] * _THREE)
         pairs = self._of_pairs(around, step)
         quadratic = np.zeros(len(z), dtype=bool)
-        quadratic[rows] = self._quadratic(around, step, pairs)
+        quadratic[rows] = (pairs.off < _QUADRATIC).all(1)
         first, slope = bends[rows], self._added(*pairs.slopes)
         half_log, variance, covariance = self._covariances(first, pairs)
         level = size / 2 * math.log(2 * math.pi)
@@ -230,6 +207,59 @@ def _stepped(tables: Summands, rows: Rows, z: Array, move: Array, value: Array) 
         if not len(waiting):
             break
     return np.delete(rows, waiting)
+
+
+@threaded
+def _add_ends(first: Array, second: Array, ends: Rows, total: Array) -> None:
+    """Add to the numbers of a total (n, numbers) what each pair has for its two."""
+    for row in range(len(first)):
+        for k in range(len(ends)):
+            total[row, ends[k, 0]] += first[row, k]
+            total[row, ends[k, 1]] += second[row, k]
+
+
+@threaded
+def _read_pairs(values: Array, ends: Rows, step: Array, forms: Array) -> None:
+    """Write what functions are like around the middle of nine values (n, pairs, 3, 3).
+
+    The value, slopes, minus the second derivatives, and how far off the nine are from that.
+    """
+    for row in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            f = values[row, k]
+            i, j = step[row, ends[k, 0]], step[row, ends[k, 1]]
+            middle = f[1, 1]
+            slopes = (f[2, 1] - f[0, 1]) / 2, (f[1, 2] - f[1, 0]) / 2
+            bends = 2 * middle - f[2, 1] - f[0, 1], 2 * middle - f[1, 2] - f[1, 0]
+            mixed = (f[2, 0] + f[0, 2] - f[2, 2] - f[0, 0]) / 4
+            off, size = 0.0, 0.0
+            for a in range(3):
+                for b in range(3):
+                    u, v = a - 1.0, b - 1.0
+                    told = slopes[0] * u + slopes[1] * v - mixed * u * v
+                    told += middle - (bends[0] * u * u + bends[1] * v * v) / 2
+                    gap = abs(told - f[a, b])
+                    off = max(off, gap) if math.isfinite(gap) else math.inf
+                    size = max(size, abs(f[a, b]))
+            forms[0, row, k] = middle
+            forms[1, row, k], forms[2, row, k] = slopes[0] / i, slopes[1] / j
+            forms[3, row, k], forms[4, row, k] = bends[0] / i**2, bends[1] / j**2
+            forms[5, row, k], forms[6, row, k] = mixed / (i * j), off / (1 + size)
+
+
+@threaded
+def _move(slope: Array, bend: Array, cross: Array, ends: Rows, moves: Array, result: Array) -> None:
+    """Write slopes, and what they are after each move (moves, numbers), (n, 1 + moves, numbers)."""
+    for row in range(len(slope)):
+        for i in range(slope.shape[1]):
+            result[row, 0, i] = slope[row, i]
+            for m in range(len(moves)):
+                result[row, 1 + m, i] = slope[row, i] - bend[row, i] * moves[m, i]
+        for m in range(len(moves)):
+            for k in range(len(ends)):
+                a, b = ends[k]
+                result[row, 1 + m, a] -= cross[row, k] * moves[m, b]
+                result[row, 1 + m, b] -= cross[row, k] * moves[m, a]
 
 
 def _concave(a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:

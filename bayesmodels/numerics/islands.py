@@ -35,7 +35,7 @@ _MOST = 20_000
 _ROUNDS = 12
 _ROUND = 1.6  # ratio of sds that is round enough
 _WIDE, _TARGET = 9.0, 6.5  # half widths, in sd: of tails that are stretched, and after it
-_SOON = 10  # distances, to most of what falls off
+_SOON = [3, 10]  # distances, to most of what falls off
 _FAR_BELOW = 200.0  # the highest top: what no width makes up for
 _WIDER = 2.0**10
 _ABOVE = 1.0  # more than what a top is above the points of a lattice around it
@@ -215,10 +215,12 @@ class Island:
         return self.height + self.frame.log_volume
 
 
-def framed(f: Function, top: Array) -> tuple[Island, Lattice]:
-    """Return an island around a top, and the lattice from whose moments its frame comes."""
+def framed(f: Function, top: Array, root: Array) -> tuple[Island, Lattice]:
+    """Return an island around a top, and the lattice from whose moments its frame comes.
+
+    The root is about that of the inverse of the curvature.
+    """
     logs = logs_of(f)
-    top, root = polished(logs, top)
     frame = Frame(top, root, np.zeros(len(top)))
     height = float(logs(top[None])[0])
     for left in range(_ROUNDS)[::-1]:
@@ -268,9 +270,10 @@ def stretched(f: Function, island: Island, depth: float) -> Frame:
     for axis in range(len(widths)):
         for sign in (1.0, -1.0):
             direction = frame.root[:, axis]
-            for lengths in (distances[:_SOON], distances):
-                points = frame.centre + sign * lengths[:, None] * direction
-                values = logs(points)
+            points = frame.centre + sign * distances[:, None] * direction
+            values = np.zeros(0)
+            for some in np.split(points, _SOON):
+                values = np.concatenate([values, logs(some)])
                 fallen = np.flatnonzero(~(values > island.height - depth))
                 if len(fallen):
                     break
@@ -351,7 +354,11 @@ class Search:
 
     def _framed(self, top: Array) -> list[Island]:
         """Return the island around a top, if it has digits and is not known."""
-        island, lattice = framed(self.f, top)
+        logs = logs_of(self.f)
+        top, root = polished(logs, top)
+        if self._known(top, float(logs(top[None])[0])):
+            return []
+        island, lattice = framed(self.f, top, root)
         centre = island.frame.centre[None]
         if not with_digits(self.f, centre, self.f(centre)[0])[0]:
             return []

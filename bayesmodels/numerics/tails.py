@@ -16,7 +16,7 @@ from bayesmodels.numerics.lattice import Frame, Function
 _FAR = 1e60  # numbers and coordinates so large that their fourth powers are numbers
 _DEEP = 1e6  # below the middle: no tail that is a power
 _LOW = 20.0  # below the middle: where the tails begin
-_AT_ONCE = 10  # points of a ray
+_AT_ONCE = 4  # points of a ray
 _GROWS = 1e-3  # of the log of a number, from one point of a ray to the next
 _SURE = 0.02  # of a power
 

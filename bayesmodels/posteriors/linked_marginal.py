@@ -14,6 +14,7 @@ jumps there may be several tops, the integral is a sum over nodes (`node_forest`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -28,6 +29,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Elimination, TooWide
 from bayesmodels.numerics.hermite_forest import Eliminated, HermiteForest, rule
 from bayesmodels.numerics.inner_modes import InnerModes, NormalForest
+from bayesmodels.numerics.kernels import threaded
 from bayesmodels.numerics.node_forest import NodeForest, Settled, Summands
 from bayesmodels.numerics.node_law import Nodes, cell_draws
 from bayesmodels.posteriors.conditional import Conditionals
@@ -41,8 +43,9 @@ _PART = 1e-2  # of a tolerance
 _LADDER = (12, 18, 27, 40, 60, 90, 135, 200)  # polynomials
 _DRAWN, _DRAWS = 20_000, (16, 200)  # numbers, and draws of all, from the prior: it goes by steps
 _NUMBERS, _AT_ONCE = 8_000_000, 100_000  # held at a time, and evaluated
-_TIMES, _SEVERAL = 12, 4  # that a function of one element takes several operations, or of a pair
-_NEWTON, _NINE = 10, 9  # steps to a top, about, each of nine looks
+_POWER = 1.2  # an error becomes this power of it, with the next number: sqrt(1.5) or more
+_TIMES, _SEVERAL = 1, 4  # that a function of one element takes several operations, or of a pair
+_NEWTON, _NINE = 5, 9  # steps to a top, about, each of nine looks
 _EVEN, _FAR = 3.0, 9.0  # deviations: so far nodes are about even, and so far they reach
 _NODES, _FEWER = 48, 40  # of laws; and for draws that are improved on
 _FURTHER = 1.0  # in t, where more nodes must tell the same
@@ -112,7 +115,7 @@ class LinkedMarginal:
             self._start, self._scale = fit.forest.centre, fit.forest.sd
         self.number, self._by_nodes = int(fit.number[0]), bool(fit.on_nodes[0])
         if not self._by_nodes:
-            self._first = max(0, _LADDER.index(self.number) - 1)
+            self._first = max(0, _LADDER.index(self.number) - 2)
 
     def _functions(self, rest: Mapping[str, Any], x: Array) -> Array:
         """Return what is a function of one element, of all at nodes (n, elements, levels)."""
@@ -131,9 +134,7 @@ class LinkedMarginal:
             summed = self._of.added(
                 rest, z.reshape(len(x), z.shape[1] * levels, self.size), self._two
             )
-            summed = np.moveaxis(summed.reshape(*z.shape[:3], len(self._pairs)), 3, 1)
-            two[:, ~turned, k : k + some] = summed[:, ~turned]
-            two[:, turned, :, k : k + some] = summed[:, turned].swapaxes(2, 3)
+            _turn(summed, levels, k, turned, two)
         return {1: self._functions(rest, x), 2: two}
 
     def _given(self, rest: Mapping[str, Any]) -> Summands:
@@ -155,9 +156,11 @@ class LinkedMarginal:
         self, rest: Mapping[str, Any], laws: NormalForest, number: int, places: Array
     ) -> Eliminated:
         """Eliminate by so many polynomials; laws are asked for at places."""
-        d = laws.sd[..., None] * np.concatenate([rule(number).nodes, places])
-        logs = self._functions(rest, laws.centre[..., None] + d)
-        logs = logs + laws.slope[..., None] * d + laws.bend[..., None] * d**2 / 2
+        t = np.concatenate([rule(number).nodes, places])
+        x = laws.centre[:, None] + t[:, None] * laws.sd[:, None]
+        logs = np.empty((*laws.sd.shape, len(t)))
+        values = self._of.added(rest, x, self._one)
+        _compare(values, t, laws.sd, laws.slope, laws.bend, logs)
         inner, outer = logs[..., :number], logs[..., number:]
         return self._forest.eliminated(inner, outer, places, laws.correlation)
 
@@ -178,7 +181,7 @@ class LinkedMarginal:
         before = self._sums(rest, laws, left, _LADDER[self._first])
         for _, size in pairwise(_LADDER[self._first :]):
             now = self._sums(rest, laws, left, size)
-            off = np.abs(now - before)
+            off = np.abs(now - before) ** _POWER
             close = off <= self._settled
             done = left[close]
             total[done], error[done], sizes[done] = now[close], off[close], size
@@ -347,6 +350,35 @@ class LinkedMarginal:
             more = self._summed(rest, further, row, number).log_total
             off = max(off, float(np.abs(more - fit.nodes.total[row])[0]))
         return off
+
+
+@threaded
+def _turn(values: Array, levels: int, first: int, turned: NDArray[np.bool_], result: Array) -> None:
+    """Write functions of pairs (n, looks, pairs) where they belong, (n, pairs, levels, levels).
+
+    The looks are some levels of one kind of numbers, from the first on, by all of the other kind.
+    """
+    for row in range(values.shape[0]):
+        for look in range(values.shape[1]):
+            a, b = first + look // levels, look % levels
+            for k in range(values.shape[2]):
+                value = values[row, look, k]
+                if turned[k]:
+                    result[row, k, b, a] = value
+                else:
+                    result[row, k, a, b] = value
+
+
+@threaded
+def _compare(values: Array, t: Array, sd: Array, slope: Array, bend: Array, logs: Array) -> None:
+    """Write by how much functions (n, looks, numbers), at deviations t, are off quadratic ones."""
+    for row in range(values.shape[0]):
+        for i in range(values.shape[2]):
+            for k in range(len(t)):
+                d = t[k] * sd[row, i]
+                f = values[row, k, i]
+                f = -math.inf if math.isnan(f) else f
+                logs[row, i, k] = f + slope[row, i] * d + bend[row, i] * d * d / 2
 
 
 def _around(laws: NormalForest) -> Nodes:

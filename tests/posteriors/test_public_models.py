@@ -12,7 +12,7 @@ from pytensor.graph.op import Op
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.numerics.islands import framed
+from bayesmodels.numerics.islands import framed, logs_of, polished
 
 ROWS = np.random.default_rng(20261127).normal(size=12)
 
@@ -193,7 +193,7 @@ def test_a_frame_of_a_sliver_is_narrowed():
         along, across = x[:, 0] + x[:, 1], x[:, 0] - x[:, 1]
         return -((along / 2) ** 2) - (1e9 * across) ** 2, np.zeros((len(x), 0))
 
-    island, _ = framed(sliver, np.zeros(2))
+    island, _ = framed(sliver, *polished(logs_of(sliver), np.zeros(2)))
     assert np.isfinite(island.frame.root).all()
 
 
