@@ -372,7 +372,8 @@ def _likely(
     No log-concave function is above its tangent.
     """
     slopes, above = _slopes(lattice, front), logs - lattice.floor + _BELOW
-    return np.concatenate([(front + move)[above + slopes @ move >= 0] for move in moves])
+    rises = slopes @ moves.T.astype(float)
+    return np.concatenate([front[above + r >= 0] + m for r, m in zip(rises.T, moves, strict=True)])
 
 
 def _spread(
@@ -409,10 +410,9 @@ def _times(places: NDArray[np.int64], unit: Array) -> Array:
 
 def _keys(places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return one integer key for each place."""
-    result, half = np.zeros(len(places), dtype=np.int64), _half(places.shape[1])
-    for column in places.T:
-        result = result * (2 * half) + (column + half)
-    return result
+    d = places.shape[1]
+    half = _half(d)
+    return np.asarray((places + half) @ (2 * half) ** np.arange(d)[::-1])
 
 
 def _half(d: int) -> int:

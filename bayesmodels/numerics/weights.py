@@ -55,7 +55,7 @@ _WIDTH = 1.1
 _LEVELS, _STEEPEST = np.arange(-2.0, 3.0), 0.25  # deviations of a normal law; least slope of a bend
 _KEPT = 2  # fits whose points are fitted to
 _ROUNDS, _GAIN, _IN_VAIN = 15, 1.02, 4  # fits; what they must gain, but for some in a row
-_AS_GOOD = 0.95  # times the effective share, with which bent coordinates are taken
+_AS_GOOD = 0.85  # times the effective share, with which bent coordinates are taken
 _EFFECTIVE = 10  # points for each dimension that a fit needs
 _DF = ([10, 25, 50], [8.0, 25.0, 45.0])  # degrees of freedom by dimensions
 _EXPLORED = 50  # starts for each dimension
@@ -648,9 +648,9 @@ def _adapted(proposal: Proposal, most: float, rng: np.random.Generator) -> _Fit:
     number = 2 ** math.ceil(math.log2(max(_PILOT, _PAIRS * met**2)))
     best = _settled(proposal, number, most, rng)
     if best.share > 0:
+        # Its tails are heavier where they have to be, though few points are far enough to tell.
         bent = _settled(_bent(best), number, most, rng)
-        least = _AS_GOOD if bent.tail <= best.tail else 1.0
-        best = bent if bent.share > least * best.share else best
+        best = bent if bent.share > _AS_GOOD * best.share else best
     unequal = 0 < best.share < _ENOUGH or best.tail > _HEAVIEST
     if unequal and 2 * most >= _IN_VAIN * _LARGE:
         several = _settled(_split(best, rng), max(number, _LARGE), most, rng)

@@ -33,7 +33,7 @@ def gaps(name: str, seed: int) -> np.ndarray | None:
         return np.zeros(0)
     far = found.log_evidence - figures["log_evidence"]
     off = [far / np.hypot(found.errors["log_evidence"], figures["log_evidence_error"])]
-    for key in one.scalars:
+    for key in [key for key in one.scalars if key in mean]:  # a field is in other coordinates
         wanted, own = (np.array(figures[word][key]) for word in ("mean", "mean_error"))
         off += list(np.ravel((mean[key] - wanted) / np.hypot(found.errors["mean"][key], own)))
     return np.array(off)

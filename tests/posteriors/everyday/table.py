@@ -44,7 +44,7 @@ def seeds_density(w, sigma):
     return normal(w, 0, 2) + half_normal(sigma) + inner
 
 
-@everyday(seeds_density, w=(REAL, 4), sigma=POSITIVE, width=3400, scramblings=11)
+@everyday(seeds_density, w=(REAL, 4), sigma=POSITIVE, width=3400, scramblings=14, df=3)
 def seeds():
     w, sigma = pm.Normal("w", 0, 2, shape=4), pm.HalfNormal("sigma", 1)
     plate = pm.Normal("plate", 0, 1, shape=21)
@@ -80,7 +80,7 @@ def glmm_density(w, sigma):
     return normal(w, 0, 3) + half_normal(sigma) + with_effects(poisson(eta, PAIRS[:, None]))
 
 
-@everyday(glmm_density, w=(REAL, 4), sigma=POSITIVE, width=6500, scramblings=12)
+@everyday(glmm_density, w=(REAL, 4), sigma=POSITIVE, width=6500, scramblings=14, df=3)
 def glmm_poisson():
     w, sigma = pm.Normal("w", 0, 3, shape=4), pm.HalfNormal("sigma", 1)
     year = pm.Normal("year", 0, 1, shape=40)
