@@ -32,6 +32,7 @@ from bayesmodels.numerics.inner_modes import InnerModes, NormalForest
 from bayesmodels.numerics.kernels import threaded
 from bayesmodels.numerics.node_forest import NodeForest, Settled, Summands
 from bayesmodels.numerics.node_law import Nodes, cell_draws
+from bayesmodels.numerics.threads import gathered
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.element_summands import ElementSummands
 from bayesmodels.posteriors.marginalize import Conjugate
@@ -49,6 +50,7 @@ _NEWTON, _NINE = 5, 9  # steps to a top, about, each of nine looks
 _EVEN, _FAR = 3.0, 9.0  # deviations: so far nodes are about even, and so far they reach
 _NODES, _FEWER = 48, 40  # of laws; and for draws that are improved on
 _FURTHER = 1.0  # in t, where more nodes must tell the same
+_TOGETHER = 64  # rows whose laws are found at once
 _SWEEPS = 2  # of draws of each element given the others
 _INSIDE, _REACH = 32, 8.0  # nodes for them, and how many deviations they reach
 
@@ -255,10 +257,25 @@ class LinkedMarginal:
         """Return what the laws of the elements given the rest are made of, one a row."""
         del kept
         rows = _number(rest)
-        fit = self.fitted(rest, rows)
-        self._of.settled(fit.total)
+        pieces = [
+            {p.name: np.asarray(rest[p.name])[at : at + _TOGETHER] for p in self.remaining}
+            for at in range(0, rows, _TOGETHER)
+        ]
+        fits = gathered(lambda piece: self.fitted(piece, _number(piece)), pieces, rows * self.cost)
+        number = _NODES
+        for fit in fits:
+            self._of.settled(fit.total)
+            number = max(number, int(fit.number[fit.on_nodes].max(initial=0)))
+        pairs = list(zip(pieces, fits, strict=True))
+        parts = gathered(lambda pair: self._law(*pair, number), pairs, rows * self.cost)
+        each = zip(*(vars(nodes).values() for nodes, _ in parts), strict=True)
+        nodes = Nodes(*map(np.concatenate, each))
+        return self._of.laws(nodes, np.concatenate([mass for _, mass in parts]))
+
+    def _law(self, rest: Mapping[str, Any], fit: Fit, number: int) -> tuple[Nodes, Array]:
+        """Return so many nodes of the elements' laws, and their mass, for rows that were fitted."""
+        rows = len(fit.total)
         nodes, own, known = _around(fit.forest), fit.nodes.nodes, fit.on_nodes
-        number = max(_NODES, int(fit.number[known].max(initial=0)))
         mass = np.zeros((rows, self.size, number))
         for at, levels in self._on_nodes(fit):
             mass[at, :, :levels] = self._summed(rest, own, at, levels).probabilities()
@@ -274,7 +291,7 @@ class LinkedMarginal:
             logs = done.log_laws() + np.log(np.cosh(t))
             with np.errstate(invalid="ignore"):  # next to a scale of zero a law may be lost
                 mass[some] = np.exp(logs - logs.max(2, keepdims=True))
-        return self._of.laws(nodes, mass / mass.sum(2, keepdims=True))
+        return nodes, mass / mass.sum(2, keepdims=True)
 
     def _on_nodes(self, fit: Fit) -> Iterator[tuple[NDArray[np.intp], int]]:
         """Yield rows that are on equally many nodes and are looked at together, and how many."""
