@@ -52,7 +52,7 @@ _NO_MOMENT = 0.7  # tail index from which on a moment is not known
 _PILOT, _PAIRS = 2**11, 4  # points of a fit: at least, and for each pair of dimensions
 _ENOUGH, _LAWS, _LARGE, _FEW_DF = 0.5, 16, 2**15, 6.0  # share; else laws, their points and df
 _WIDTH = 1.1
-_LEVELS, _STEEPEST = np.arange(-2.0, 3.0), 0.25  # deviations of a normal law; least slope of a bend
+_LEVELS, _STEEPEST = np.arange(-3.0, 4.0), 0.25  # deviations of a normal law; least slope of a bend
 _KEPT = 2  # fits whose points are fitted to
 _ROUNDS, _GAIN, _IN_VAIN = 15, 1.02, 4  # fits; what they must gain, but for some in a row
 _AS_GOOD = 0.85  # times the effective share, with which bent coordinates are taken
@@ -705,7 +705,7 @@ def _bent(fit: _Fit) -> Proposal:
     order = np.argsort(x, axis=0, kind="stable")
     cumulated = np.cumsum(weights[order], 0)
     levels = ndtr(_LEVELS)
-    far, near, middle, wide, out = np.array(
+    least, far, near, middle, wide, out, most = np.array(
         [
             np.interp(levels, c - w / 2, column[o])
             for c, w, column, o in zip(cumulated.T, weights[order].T, x.T, order.T, strict=True)
@@ -714,7 +714,8 @@ def _bent(fit: _Fit) -> Proposal:
     # Of a normal law one deviation out is half of two out.
     unit = np.minimum(_unit(middle - near, middle - far), _unit(wide - middle, out - middle))
     below, above = (
-        np.maximum(gap - 2 * unit, 0) / (2 * unit**2) for gap in (middle - far, out - middle)
+        np.max([2 * (gap - k * unit) / (k * unit) ** 2 for k, gap in enumerate(gaps, 2)], 0).clip(0)
+        for gaps in ((middle - far, middle - least), (out - middle, most - middle))
     )
     bend = Bend(middle, below, above)
     components = []
