@@ -43,7 +43,7 @@ def model(observed):
 def main(path):
     """Integrate, and draw the volatilities with their bands."""
     observed = returns()
-    posterior = bm.integrate(model(observed), seconds=600, rng=1)
+    posterior = bm.integrate(model(observed), rng=1)
     mean, (low, high) = posterior.mean()["log_sd"], posterior.interval(0.89)["log_sd"]
     year = 1991.5 + np.arange(len(observed)) / 260
     figure, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
