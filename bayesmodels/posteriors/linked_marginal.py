@@ -45,7 +45,7 @@ _LADDER = (12, 18, 27, 40, 60, 90, 135, 200)  # polynomials
 _DRAWN, _DRAWS = 20_000, (16, 200)  # numbers, and draws of all, from the prior: it goes by steps
 _NUMBERS, _AT_ONCE = 8_000_000, 100_000  # held at a time, and evaluated
 _POWER = 1.2  # an error becomes this power of it, with the next number: sqrt(1.5) or more
-_TIMES, _SEVERAL = 1, 4  # that a function of one element takes several operations, or of a pair
+_SEVERAL = 4  # operations of a function of a pair
 _NEWTON, _NINE = 5, 9  # steps to a top, about, each of nine looks
 _EVEN, _FAR = 3.0, 9.0  # deviations: so far nodes are about even, and so far they reach
 _NODES, _FEWER = 48, 40  # of laws; and for draws that are improved on
@@ -247,7 +247,7 @@ class LinkedMarginal:
         """About how many numbers one row takes."""
         if self._by_nodes:
             return self.rough_cost + _SEVERAL * self._met * self.number**2
-        return self.rough_cost + _TIMES * 2 * self.number * self.size
+        return self.rough_cost + 2 * self.number * self.size
 
     def expression(self) -> Any:
         """Return the log marginal density, in terms of the points `rest`."""
