@@ -133,7 +133,8 @@ class InnerModes:
             gain = (move * slopes[:, 0]).sum(1) / 2
             there = np.isfinite(value) & (gain < _ARRIVED)
             done = rows[there]
-            z[done] += move[there]
+            # Where all is nearly flat nobody has looked so far.
+            z[done] += np.clip(move[there], -unit[done], unit[done])
             bends[done], values[done] = bend[there], value[there] + gain[there]
             sd = np.sqrt(self._form.covariances(slopes[there], self._pairs)[1])
             sds[done] = np.where(np.isfinite(sd), sd, scale[done])

@@ -35,7 +35,7 @@ _MOST = 20_000
 _ROUNDS = 12
 _ROUND = 1.6  # ratio of sds that is round enough
 _WIDE, _TARGET = 9.0, 6.5  # half widths, in sd: of tails that are stretched, and after it
-_SOON = [3, 10]  # distances, to most of what falls off
+_SOON = (3, 10)  # distances, to most of what falls off
 _FAR_BELOW = 200.0  # the highest top: what no width makes up for
 _WIDER = 2.0**10
 _ABOVE = 1.0  # more than what a top is above the points of a lattice around it
@@ -356,7 +356,7 @@ class Search:
         """Return the island around a top, if it has digits and is not known."""
         logs = logs_of(self.f)
         top, root = polished(logs, top)
-        if self._known(top, float(logs(top[None])[0])):
+        if self._known(top, float(logs(top[None])[0])):  # climbing had ended on the way to it
             return []
         island, lattice = framed(self.f, top, root)
         centre = island.frame.centre[None]

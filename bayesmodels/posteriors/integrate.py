@@ -37,6 +37,7 @@ from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import frozen
 from bayesmodels.posteriors.edges import edges
 from bayesmodels.posteriors.integrated import IntegratedPosterior
+from bayesmodels.posteriors.linked_marginal import TOGETHER
 from bayesmodels.posteriors.model_density import ModelDensity
 from bayesmodels.posteriors.partial import PartialPosterior, eliminated, partial_posterior
 from bayesmodels.posteriors.progress import bar
@@ -49,7 +50,6 @@ ON_LATTICE = 4
 """Scalars that a lattice has not too many points for."""
 _EASY, _WEIGHED = 7, 12  # scalars: of more, fields are looked for; and come before weights
 _QUICK = 2  # scalars that are left when no more is tried
-_TOGETHER = 64  # points at which elements that meet are eliminated at once
 _MOST = 60  # scalars that weights are not too unequal for
 _DRAWN = 150  # from the prior, for each dimension, to look for modes
 _HEAVIEST = 5  # points at which rounding is bounded
@@ -229,7 +229,7 @@ def integrands(left: PartialPosterior | ModelDensity, rng: np.random.Generator) 
                 break
             with suppress(NotConjugate):
                 fewer = eliminated(Conditionals(model, UNLIMITED), rng, linked=linked)
-                rows = _TOGETHER if linked else 1
+                rows = TOGETHER if linked else 1
                 rest = BatchDensity(fewer.density, edges(fewer.density), fewer.cost, rows)
                 least = jobs[0].largest
                 if rest.size < least or rest.size <= ON_LATTICE < jobs[0].density.size:

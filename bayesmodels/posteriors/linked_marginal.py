@@ -40,17 +40,18 @@ from bayesmodels.posteriors.support.kind import Support
 
 SETTLED = 1e-7
 """How far off a log integral may be, at least."""
+TOGETHER = 64
+"""Rows that are looked at at once."""
 _PART = 1e-2  # of a tolerance
 _LADDER = (12, 18, 27, 40, 60, 90, 135, 200)  # polynomials
 _DRAWN, _DRAWS = 20_000, (16, 200)  # numbers, and draws of all, from the prior: it goes by steps
 _NUMBERS, _AT_ONCE = 8_000_000, 100_000  # held at a time, and evaluated
-_POWER = 1.2  # an error becomes this power of it, with the next number: sqrt(1.5) or more
+_POWER = 1.2  # of a difference: what is left with the larger number, of convergence by roots, too
 _SEVERAL = 4  # operations of a function of a pair
 _NEWTON, _NINE = 5, 9  # steps to a top, about, each of nine looks
 _EVEN, _FAR = 3.0, 9.0  # deviations: so far nodes are about even, and so far they reach
 _NODES, _FEWER = 48, 40  # of laws; and for draws that are improved on
 _FURTHER = 1.0  # in t, where more nodes must tell the same
-_TOGETHER = 64  # rows whose laws are found at once
 _SWEEPS = 2  # of draws of each element given the others
 _INSIDE, _REACH = 32, 8.0  # nodes for them, and how many deviations they reach
 
@@ -258,8 +259,8 @@ class LinkedMarginal:
         del kept
         rows = _number(rest)
         pieces = [
-            {p.name: np.asarray(rest[p.name])[at : at + _TOGETHER] for p in self.remaining}
-            for at in range(0, rows, _TOGETHER)
+            {name: x[at : at + TOGETHER] for name, x in rest.items()}
+            for at in range(0, rows, TOGETHER)
         ]
         fits = gathered(lambda piece: self.fitted(piece, _number(piece)), pieces, rows * self.cost)
         number = _NODES
@@ -267,12 +268,12 @@ class LinkedMarginal:
             self._of.settled(fit.total)
             number = max(number, int(fit.number[fit.on_nodes].max(initial=0)))
         pairs = list(zip(pieces, fits, strict=True))
-        parts = gathered(lambda pair: self._law(*pair, number), pairs, rows * self.cost)
+        parts = gathered(lambda pair: self._laws_of(*pair, number), pairs, rows * self.cost)
         each = zip(*(vars(nodes).values() for nodes, _ in parts), strict=True)
         nodes = Nodes(*map(np.concatenate, each))
         return self._of.laws(nodes, np.concatenate([mass for _, mass in parts]))
 
-    def _law(self, rest: Mapping[str, Any], fit: Fit, number: int) -> tuple[Nodes, Array]:
+    def _laws_of(self, rest: Mapping[str, Any], fit: Fit, number: int) -> tuple[Nodes, Array]:
         """Return so many nodes of the elements' laws, and their mass, for rows that were fitted."""
         rows = len(fit.total)
         nodes, own, known = _around(fit.forest), fit.nodes.nodes, fit.on_nodes

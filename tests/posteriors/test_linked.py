@@ -83,6 +83,19 @@ def test_volatility_is_smoothed_as_a_filter_on_a_fine_grid_does(phi, sigma):
     assert law.std()[0] == pytest.approx(sd, rel=1e-5)
 
 
+def test_a_chain_of_which_all_scalars_are_known_has_laws():
+    y = returns(100, 0.9, 0.5)
+    with pm.Model() as model:
+        start = pm.Normal.dist(0, 0.5 / np.sqrt(1 - 0.9**2))
+        h = pm.AR("h", [0.0, 0.9], 0.5, constant=True, init_dist=start, steps=99)
+        pm.Normal("y", 0, pm.math.exp(h / 2), observed=y)
+    posterior = bm.integrate(model, rng=1)
+    total, mean, sd = filtered(lambda x: stats.norm.logpdf(y[:, None], 0, np.exp(x / 2)), 0.9, 0.5)
+    assert posterior.remaining == ()
+    assert posterior.log_evidence == pytest.approx(total, abs=2 * SETTLED)
+    assert np.abs(posterior.mean()["h"] - mean).max() < 1e-5 * sd.min()
+
+
 def test_steps_that_are_next_to_nothing_cost_no_more():
     """No grid tells neighbours apart that differ by a millionth; all are one number then."""
     y = returns(40)
