@@ -221,7 +221,7 @@ def framed(f: Function, top: Array, root: Array) -> tuple[Island, Lattice]:
     The root is about that of the inverse of the curvature.
     """
     logs = logs_of(f)
-    frame = Frame(top, root, np.zeros(len(top)))
+    frame = Frame(top, root, *np.zeros((2, len(top))))
     height = float(logs(top[None])[0])
     for left in range(_ROUNDS)[::-1]:
         try:

@@ -28,6 +28,7 @@ from scipy.spatial import KDTree
 from scipy.special import logsumexp
 
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.curves import Curve, back, there
 
 Function = Callable[[Array], tuple[Array, Array]]
 """From points (n, d) to log values (n), and to numbers (n, k) that are carried along."""
@@ -44,28 +45,46 @@ _ALL, _BELOW = 3, 1.0  # dimensions in which all neighbours are kept; else down 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The coordinates: `centre` c, `root` B of shape (d, d), and `stretch` a."""
+    """The coordinates: `centre` c, `root` B of shape (d, d), `stretch` a, and what bends them."""
 
     centre: Array
     root: Array
     stretch: Array
+    skew: Array
+    curve: Curve | None = None
 
     def points(self, u: Array) -> tuple[Array, Array]:
         """Return the points x and the log Jacobian at coordinates (n, d)."""
-        a = self.stretch
-        safe = np.where(a > 0, a, 1.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            s = np.where(a > 0, np.sinh(a * u) / safe, u)
-            log_slope = np.logaddexp(a * u, -a * u) - np.log(2)
-        return self.centre + s @ self.root.T, log_slope.sum(-1) + self.log_volume
+        s, log_slope = there(u, self.stretch, self.skew)
+        log_jacobian = log_slope.sum(-1) + self.log_volume
+        if self.curve:
+            for axis in range(u.shape[1]):
+                middle, log_width = self.curve.given(u, axis)
+                s[:, axis] = middle + np.exp(log_width) * s[:, axis]
+                log_jacobian += log_width
+        return self.centre + s @ self.root.T, log_jacobian
 
-    def along(self, s: Array, axis: int) -> Array:
-        """Return the coordinate u where the stretched one is s, along one axis."""
-        a = self.stretch[axis]
-        return np.arcsinh(a * s) / a if a > 0 else s
+    def coordinates(self, x: Array) -> Array:
+        """Return the coordinates of points (n, d)."""
+        u = self.stretched(x)
+        for axis in range(u.shape[1]):
+            if self.curve:
+                middle, log_width = self.curve.given(u, axis)
+                u[:, axis] = (u[:, axis] - middle) * np.exp(-log_width)
+            u[:, axis] = back(u[:, axis], self.stretch[axis], self.skew[axis])
+        return u
+
+    def way(self, number: int, u: Array) -> tuple[int, Array]:
+        """Return the axis along which a number moves, and how fast, at coordinates (n, d)."""
+        row = self.root[number]
+        if not self.curve:
+            axis = int(np.abs(row).argmax())
+            return axis, row[axis]
+        axis = int(np.flatnonzero(row)[-1])
+        return axis, row[axis] * np.exp(self.curve.given(u, axis)[1])
 
     def stretched(self, x: Array) -> Array:
-        """Return s(u) at points (n, d)."""
+        """Return y at points (n, d), which is s(u) where nothing bends it."""
         return np.linalg.solve(self.root, (x - self.centre).T).T
 
     @property
@@ -203,14 +222,19 @@ class Lattice:
 
     def joined(self, x: Array, most: int) -> Lattice:
         """Return a cubic lattice that also covers what is above the floor near other points."""
-        s = self.frame.stretched(x)
-        u = np.stack([self.frame.along(s[:, k], k) for k in range(s.shape[1])], -1)
-        places = 2 * np.rint(u / self.step).astype(np.int64)
+        places = 2 * np.rint(self.frame.coordinates(x) / self.step).astype(np.int64)
         places = places[np.unique(_keys(places), return_index=True)[1]]
         new = places[~np.isin(_keys(places), _keys(self.places))]
         if not len(new):
             return self
         return self.extended(new, most)
+
+    def of(self, f: Function, most: int) -> Lattice:
+        """Return a cubic lattice in the same coordinates of another function, about as large."""
+        empty = replace(
+            self, f=f, places=self.places[:0], logs=self.logs[:0], carried=self.carried[:0]
+        )
+        return empty.extended(self.places[~self.halo], most)
 
     def extended(
         self, new: NDArray[np.int64], most: int, doubtful: NDArray[np.bool_] | None = None

@@ -15,9 +15,10 @@ from scipy.spatial import KDTree
 from scipy.special import logsumexp
 
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.curves import fitted
 from bayesmodels.numerics.islands import Island, Search, shares, stretched, wider
 from bayesmodels.numerics.kinks import bends
-from bayesmodels.numerics.lattice import Function, Lattice, Unbounded, cubic, with_digits
+from bayesmodels.numerics.lattice import Frame, Function, Lattice, Unbounded, cubic, with_digits
 from bayesmodels.numerics.lattice_draws import draws
 from bayesmodels.numerics.lattice_law import Table, table
 from bayesmodels.numerics.tails import lacking
@@ -29,6 +30,9 @@ _FIRST_STEP, _FEW = 2.0, 3  # in few dimensions it is the same for all tolerance
 _SPARE, _ROUNDS = 4.0, 30  # times less than the tolerance; of a fixed point
 _QUARTERS = (0.25, 0.75)
 _MOST = 3_000_000
+_DEAR, _NEARER = 1.0, 0.9  # seconds from which on coordinates are curved; times as far off
+_REFITS, _AHEAD = 6, 4  # of coordinates, at most; times as many points later, for each dimension
+_TEMPERED = 2.0  # variances of the weights by which they are fitted, so that tails are seen
 _EVENED_FROM = 5_000  # points from which on axes get steps of their own
 _MORE, _CHEAP, _SOON = 2, 20_000, 0.5  # refinements for quantiles, if few points and seconds do
 _EACH = 200  # numbers that a point costs beside those of the function
@@ -43,6 +47,7 @@ _STATED = 0.01  # error that is still an answer, where the budget ends
 _CYCLE, _SHRINKS = 2, 0.5  # refinements, with which a step is halved, and what is isolated shrinks
 _LARGEST = 0.9  # part of a step
 _HALVINGS = 6  # of steps, when parts of a lattice are looked at
+_EVENLY = 1.25  # power of refinements of which none leaves an error; half of its gain is believed
 _POWER = 1.5  # an analytic function's error is squared each time; this is on the safe side
 
 
@@ -225,15 +230,11 @@ def integral(
     _ask(starts.shape[1], tolerance, seconds, cost)
     f = counted = Counted(f, cost, seconds, told)
     search = Counted(*rough, seconds, told) if rough else counted
-    islands = _islands(search.in_time, starts, rng)
+    d, each = starts.shape[1], cost + _EACH
+    lattices, bent, frame = _shaped(f, search, starts, tolerance, each, rng)
     counted.spend(search.numbers if rough else 0)
-    lattices = _first(f, islands, tolerance)
-    d = starts.shape[1]
-    bent = (
-        d > _FEW and tolerance > _USUAL and any(bends(f, x.frame, tolerance, rng) for x in lattices)
-    )
     history: list[Array] = []
-    exists = np.concatenate([[True], ~lacking(f, islands[0].frame)])
+    exists = np.concatenate([[True], ~lacking(f, frame)])
     unknown: list[Array] = []
     more, settled = 0, None
     while True:
@@ -254,7 +255,7 @@ def integral(
         part = _part(lattices, error, tolerance) if len(history) > _CYCLE + 1 and not bent else 0.0
         number = size / part**d if part else number
         new = number if part else number - size
-        late = counted.seconds + new * (cost + _EACH) / SPEED > seconds
+        late = counted.seconds + new * each / SPEED > seconds
         ends = late or number > _MOST
         short = ends and exists.all() and unknown[-1][0] <= tolerance
         errors = _together(errors, changes[:3]) if short and error > tolerance else errors
@@ -264,7 +265,7 @@ def integral(
             more += 1
             stated = np.maximum(errors, errors - unknown[-1][0] + unknown[-1])
             settled = _integral(lattices, result, np.where(exists, stated, np.nan), least)
-            if ends or more > _MORE or number > _CHEAP or number * (cost + _EACH) > _SOON * SPEED:
+            if ends or more > _MORE or number > _CHEAP or number * each > _SOON * SPEED:
                 return settled
         if settled and ends:
             return settled
@@ -393,17 +394,22 @@ def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Islan
 def _first(f: Function, islands: list[Island], tolerance: float) -> list[Lattice]:
     """Return a coarse lattice for each island whose mass counts."""
     top, depth = islands[0].log_mass, _depth(tolerance)
-    step = _step(len(islands[0].frame.centre), tolerance)
-    kept = [i for i in islands if i.log_mass > top - depth]
+    d = len(islands[0].frame.centre)
+    step = _FIRST_STEP if d <= _FEW else _step(d, tolerance)
     lattices = []
-    for k, island in enumerate(kept):
-        part = f if len(kept) == 1 else _shared(f, kept, k)
+    for island, part in zip(islands, _parts(f, islands, tolerance), strict=False):
         grown = partial(cubic, part, floor=top - depth, depth=depth, most=_MOST, step=step)
         first = grown(frame=stretched(part, island, _DEPTH))
         if not np.isfinite(first.logs).any():
             raise NotSettled("around one of the modes the density is not known")
         lattices.append(grown(frame=wider(first.refined(_MOST))))
     return lattices
+
+
+def _parts(f: Function, islands: list[Island], tolerance: float) -> list[Function]:
+    """Return the function's parts that belong to the islands whose mass counts, the first ones."""
+    kept = [i for i in islands if i.log_mass > islands[0].log_mass - _depth(tolerance)]
+    return [f] if len(kept) == 1 else [_shared(f, kept, k) for k in range(len(kept))]
 
 
 def _depth(tolerance: float) -> float:
@@ -417,8 +423,6 @@ def _step(d: int, tolerance: float) -> float:
     On a body-centred lattice of step h its deviations are off by 4 (d - 1) x exp(-2 x), where x is
     2 (pi / h)^2, and what that becomes with each refinement is believed to be a power of it.
     """
-    if d <= _FEW:
-        return _FIRST_STEP
     x = 1.0
     for _ in range(_ROUNDS):
         x = max(1.0, math.log(_SPARE / tolerance) / _POWER + math.log(4 * (d - 1) * x)) / 2
@@ -499,8 +503,63 @@ def _part(lattices: list[Lattice], error: float, tolerance: float) -> float:
     return part if sum(map(len, lattices)) / part**d < _finer(lattices) < math.inf else 0.0
 
 
+def _shaped(
+    f: Counted,
+    search: Counted,
+    starts: Array,
+    tolerance: float,
+    each: int,
+    rng: np.random.Generator,
+) -> tuple[list[Lattice], bool, Frame]:
+    """Return coarse lattices, whether the function bends somewhere, and the frame of its top.
+
+    Coordinates are curved if points are dear. They are found by the function of the `search`.
+    """
+    d, islands = starts.shape[1], _islands(search.in_time, starts, rng)
+    lattices, frame = _first(search, islands, tolerance), islands[0].frame
+    loose = d > _FEW and tolerance > _USUAL
+    bent = loose and any(bends(search, lattice.frame, tolerance, rng) for lattice in lattices)
+    if not bent and sum(map(len, lattices)) * _AHEAD**d * each > _DEAR * SPEED:
+        lattices = [_curved(lattice, tolerance) for lattice in lattices]
+    if search is not f:
+        parts = _parts(f, islands, tolerance)
+        lattices = [x.of(part, _MOST) for x, part in zip(lattices, parts, strict=True)]
+    return lattices, bent, frame
+
+
+def _curved(lattice: Lattice, tolerance: float) -> Lattice:
+    """Return a coarse lattice in coordinates in which the function is nearly normal.
+
+    They are fitted again as long as they become much nearer to that; else it is the old one.
+    """
+    d, depth = len(lattice.step), _depth(tolerance)
+    for _ in range(_REFITS):
+        fine = lattice.refined(_MOST)
+        x, log_jacobian = fine.frame.points(fine.coordinates)
+        weights = np.exp((fine.logs - np.nanmax(fine.logs)) / _TEMPERED)
+        kept = weights > 0  # and not NaN
+        x, logs, weights = x[kept], (fine.logs - log_jacobian)[kept], weights[kept]
+        weights = weights / weights.sum()
+        with np.errstate(over="ignore", invalid="ignore"):  # of a bad fit
+            frame = Frame(*fitted(x, weights, _TEMPERED))
+            if not _off(frame, x, logs, weights) < _NEARER * _off(fine.frame, x, logs, weights):
+                break
+        top = logsumexp(fine.log_weights[kept]) - d / 2 * math.log(2 * math.pi)
+        coarse = cubic(fine.f, frame, top - depth, depth, _MOST, _step(d, tolerance))
+        inside = fine.coordinates[~fine.halo]
+        lattice = coarse.joined(fine.frame.points(inside)[0], _MOST)
+    return lattice
+
+
+def _off(frame: Frame, x: Array, logs: Array, weights: Array) -> float:
+    """Return how far the log density at weighted points is off a normal one in a frame."""
+    u = frame.coordinates(x)
+    gap = logs + frame.points(u)[1] + (u**2).sum(-1) / 2
+    return float(np.sqrt(weights @ (gap - weights @ gap) ** 2))
+
+
 def _evened(lattices: list[Lattice]) -> list[Lattice]:
-    return [lattice.evened(_MOST) for lattice in lattices]
+    return [x if x.frame.curve else x.evened(_MOST) for x in lattices]
 
 
 def _lowered(
@@ -648,12 +707,17 @@ def _errors(
     """Return errors of the last estimates, from how they changed with the last refinements.
 
     On a line each refinement squares the error of an analytic function; elsewhere one may leave it
-    as it is, in one direction, but two do not. Where the changes do not shrink like that, or the
+    as it is, in one direction, but two do not. Where two in a row did not leave it, the next does
+    not either. Where the changes do not shrink like that, or the
     function is `bent`, which is returned, too, no more is said than they show.
     """
     if len(changes) < 2:  # noqa: PLR2004 - one tells nothing
         return math.inf, False
     result = np.maximum(changes[0], changes[1] ** _POWER)
+    last, before, first = (float(np.max(x)) for x in (*changes, changes[-1])[:3])
+    if 0 < last <= before**_EVENLY and before <= first**_EVENLY < 1:
+        power = min(math.log(last, before), math.log(before, first))
+        result = np.minimum(result, last ** ((1 + power) / 2))
     cycle = 1 if d == 1 else 2
     if len(changes) < 2 + cycle:  # all that is known is whether they shrink
         return result, bent or bool(np.max(changes[1]) > np.max(changes[-1]))

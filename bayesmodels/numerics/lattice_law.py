@@ -6,12 +6,19 @@ any place, by the sinc function that goes through the points:
 .. math:: \int_{-\infty}^u f \approx \sum_k h f_k \left(\tfrac12 + \tfrac1\pi
     \operatorname{Si}\left(\pi \frac{u - u_k}h\right)\right).
 
-Added up over all lines of the lattice this is a distribution function; it is tabulated. Source:
-Stenger (1993), *Numerical Methods Based on Sinc and Analytic Functions*, section 3.6.
+Added up over all lines of the lattice this is a distribution function; it is tabulated. In curved
+coordinates, in which a line's function is nearly a normal density, it is one times a polynomial:
+
+.. math:: \int_{-\infty}^u f \approx \sum_k h f_k \Big(\Phi(u) - \varphi(u) \sum_{n \ge 1}
+    \frac{\mathrm{He}_n(u_k) \mathrm{He}_{n-1}(u)}{n!}\Big).
+
+Sources: Stenger (1993), *Numerical Methods Based on Sinc and Analytic Functions*, section 3.6;
+Kolassa (2006), *Series Approximation Methods in Statistics*, chapter 3.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +29,9 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicHermiteSpline
 from scipy.special import sici
 
-from bayesmodels.numerics import Array
+from bayesmodels.numerics import Array, threads
+from bayesmodels.numerics.curves import back, slope_at, there
+from bayesmodels.numerics.kernels import threaded
 from bayesmodels.numerics.lattice import Lattice
 from bayesmodels.numerics.law import Law, by_element, increasing_root
 
@@ -30,6 +39,7 @@ _NODES, _MOST = 60, 2000
 _NOTHING = 1e-11  # of the mass: points that are left out of tables
 _BLOCK = 2_000_000  # numbers in one step
 _BETWEEN = 1e-8  # error of the curve between nodes, about
+_DEGREES, _OUT = 30, 6.0  # of polynomials along lines, and where these end
 _PARTS, _AROUND = 20, 8  # of a step, and how many points each is given to: exact to 1e-9
 
 
@@ -100,28 +110,85 @@ def _added(
         w = weights[start : start + len(lattice)]
         start += len(lattice)
         kept = w > _NOTHING
-        row = lattice.frame.root[number]
-        axis = int(np.abs(row).argmax())
-        u, w = lattice.coordinates[kept], w[kept]
-        x, u = lattice.frame.points(u)[0][:, number], u[:, axis]
-        a = lattice.frame.stretch[axis]
-        step = lattice.step[axis] / (2 if lattice.centres and len(row) > 1 else 1)
+        u, w, frame = lattice.coordinates[kept], w[kept], lattice.frame
+        d = u.shape[1]
+        axis, speed = frame.way(number, u)
+        x, u = frame.points(u)[0][:, number], u[:, axis]
+        a, b = frame.stretch[axis], frame.skew[axis]
+        if frame.curve:
+            x = x - speed * there(u, a, b)[0]
+            h = lattice.step[axis] * (1 if fine or lattice.centres else 2)
+            _lines(nodes, (x, speed, u, w, a, b, h), below, density)
+            continue
+        step = lattice.step[axis] / (2 if lattice.centres and d > 1 else 1)
         if not fine:  # before the last refinement
-            step = lattice.step[axis] * (1 if lattice.centres or len(row) > 1 else 2)
+            step = lattice.step[axis] * (1 if lattice.centres or d > 1 else 2)
         if a > 0:  # x, but for what is stretched, and what that is
-            x, size = x - row[axis] * np.sinh(a * u) / a, min(step, 1 / a)
+            x, size = x - speed * there(u, a, b)[0], min(step, 1 / a)
         else:
             u, size = np.zeros(len(u)), step
-        x, u, w = _gathered(x, u, w, np.abs(row[axis]) * size / _PARTS)
+        x, u, w = _gathered(x, u, w, np.abs(speed) * size / _PARTS)
         count = max(1, _BLOCK // max(len(u), 1))
         for at in range(0, len(nodes), count):
-            z = nodes[at : at + count, None]
-            there = (z - x) / row[axis]
-            gap = (lattice.frame.along(there, axis) - u) / step
-            inner = np.sqrt(1 + (a * there) ** 2) * np.abs(row[axis]) * step
-            below[at : at + count] += (0.5 + np.sign(row[axis]) * sici(np.pi * gap)[0] / np.pi) @ w
+            s = (nodes[at : at + count, None] - x) / speed
+            gap = (back(s, a, b) - u) / step
+            inner = slope_at(s, a, b) * np.abs(speed) * step
+            below[at : at + count] += (0.5 + sici(np.pi * gap)[0] * np.sign(speed) / np.pi) @ w
             density[at : at + count] += (np.sinc(gap) / inner) @ w
     return below, density
+
+
+def _lines(nodes: Array, points: tuple[Any, ...], below: Array, density: Array) -> None:
+    """Add lines of points to what is below nodes, and to the density there."""
+
+    def some(part: slice) -> None:
+        _add_lines(nodes[part], *points, below[part], density[part])
+
+    size = len(nodes) * len(points[0])
+    threads.run(some, threads.blocks(nodes, -(-len(nodes) // threads.CORES), 1), size * _DEGREES)
+
+
+@threaded
+def _add_lines(
+    nodes: Array,
+    x: Array,
+    speed: Array,
+    u: Array,
+    weights: Array,
+    stretch: float,
+    skew: float,
+    step: float,
+    below: Array,
+    density: Array,
+) -> None:
+    """Add what is below nodes, and the density there, of lines of points in curved coordinates.
+
+    Along each line the function is a normal density times a polynomial, as many degrees as the step
+    resolves; points far out stand for a step each.
+    """
+    degrees = min(_DEGREES, int((math.pi / step) ** 2))
+    wide, lift = math.cosh(skew), math.sinh(skew)
+    for i in range(len(nodes)):
+        for j in range(len(x)):
+            at = stretch * wide * (nodes[i] - x[j]) / speed[j] + lift
+            v = (math.asinh(at) - skew) / stretch
+            slope = speed[j] * math.sqrt(1 + at * at) / wide
+            if abs(u[j]) > _OUT:
+                part = (v - u[j]) / step
+                below[i] += weights[j] * min(max(0.5 + part, 0.0), 1.0)
+                density[i] += weights[j] / (step * slope) if abs(part) < 0.5 else 0.0  # noqa: PLR2004
+                continue
+            normal = math.exp(-v * v / 2) / math.sqrt(2 * math.pi)
+            before, here, there_before, there = 0.0, 1.0, 0.0, 1.0
+            first, second = 0.0, 1.0
+            for n in range(degrees):
+                root = math.sqrt(n + 1)
+                before, here = here, (u[j] * here - math.sqrt(n) * before) / root
+                first += here * there / root
+                there_before, there = there, (v * there - math.sqrt(n) * there_before) / root
+                second += here * there
+            below[i] += weights[j] * (0.5 + math.erf(v / math.sqrt(2)) / 2 - normal * first)
+            density[i] += weights[j] * normal * second / slope
 
 
 def _gathered(x: Array, u: Array, weights: Array, unit: float) -> tuple[Array, Array, Array]:

@@ -7,7 +7,7 @@ below a node is the trapezoidal sum with the first correction of Euler and Macla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.threads import blocks
 
 OFFSET = 0.25
 # Of the first node, in steps: of a symmetric density this shows the error of every second node, and
@@ -74,16 +75,15 @@ class NodeLaw:
         index: Any = (slice(None), *at)
         return NodeLaw(self.nodes.of(index), self.mass[index], self.map)
 
+    def _some(self) -> Iterator[NodeLaw]:
+        """Yield the laws of a few rows at a time, of which what is worked out fits into memory."""
+        for part in blocks(self.mass, least=1):
+            yield NodeLaw(self.nodes.of(part), self.mass[part], self.map)
+
     @cached_property
-    def _moments(self) -> tuple[Array, ...]:
-        with np.errstate(over="ignore"):  # far out, where there is no mass
-            x = self.map.there(self.nodes.at(self.nodes.places(self.mass.shape[-1])[0]))
-        x = np.where(self.mass > 0, x, 0.0)
-        mean = (self.mass * x).sum(-1)
-        gap = np.where(self.mass > 0, x - mean[..., None], 0.0)
-        square = gap * gap
-        powers = (square, square * gap, square * square)
-        return mean, *((self.mass * power).sum(-1) for power in powers)
+    def _moments(self) -> list[Array]:
+        each = zip(*map(_moments, self._some()), strict=True)
+        return [np.concatenate(moment) for moment in each]
 
     def mean(self) -> Array:
         """Return the means."""
@@ -104,15 +104,18 @@ class NodeLaw:
 
     def off(self) -> Array:
         """Return about how far off distribution functions between nodes may be."""
-        third = np.abs(np.diff(self.mass, 3, axis=-1))
-        return np.asarray(third.max(-1) / _SIZE)
+        third = [np.abs(np.diff(law.mass, 3, axis=-1)).max(-1) for law in self._some()]
+        return np.concatenate(third) / _SIZE
 
     @cached_property
     def _below(self) -> Array:
         """What is below each node, and all from the last one on."""
-        p = self.mass
-        slope = np.gradient(p, axis=-1)
-        return np.clip(np.cumsum(p, -1) - p / 2 - slope / 12, 0.0, 1.0)
+        result = np.empty_like(self.mass)
+        for part in blocks(self.mass, least=1):
+            p = self.mass[part]
+            slope = np.gradient(p, axis=-1)
+            np.clip(np.cumsum(p, -1) - p / 2 - slope / 12, 0.0, 1.0, out=result[part])
+        return result
 
     def _cell(self, x: ArrayLike) -> tuple[Any, ...]:
         """Return places between two nodes, and what is known at both; and dt/dx, in steps."""
@@ -167,6 +170,18 @@ class NodeLaw:
     def isf(self, q: ArrayLike) -> Array:
         """Return the quantile with probability q above it."""
         return self.ppf(1 - np.asarray(q, dtype=float))
+
+
+def _moments(law: NodeLaw) -> tuple[Array, ...]:
+    """Return means and central moments."""
+    with np.errstate(over="ignore"):  # far out, where there is no mass
+        x = law.map.there(law.nodes.at(law.nodes.places(law.mass.shape[-1])[0]))
+    x = np.where(law.mass > 0, x, 0.0)
+    mean = (law.mass * x).sum(-1)
+    gap = np.where(law.mass > 0, x - mean[..., None], 0.0)
+    square = gap * gap
+    powers = (square, square * gap, square * square)
+    return mean, *((law.mass * power).sum(-1) for power in powers)
 
 
 def _cubic(v: Array, low: Array, high: Array, first: Array, last: Array) -> tuple[Array, Array]:

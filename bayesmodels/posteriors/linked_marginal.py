@@ -46,6 +46,7 @@ _PART = 1e-2  # of a tolerance
 _LADDER = (12, 18, 27, 40, 60, 90, 135, 200)  # polynomials
 _DRAWN, _DRAWS = 20_000, (16, 200)  # numbers, and draws of all, from the prior: it goes by steps
 _NUMBERS, _AT_ONCE = 8_000_000, 100_000  # held at a time, and evaluated
+_HELD = 1_000_000_000  # numbers, 8 GB, of laws
 _POWER = 1.2  # of a difference: what is left with the larger number, of convergence by roots, too
 _SEVERAL = 4  # operations of a function of a pair
 _NEWTON, _NINE = 5, 9  # steps to a top, about, each of nine looks
@@ -267,11 +268,23 @@ class LinkedMarginal:
         for fit in fits:
             self._of.settled(fit.total)
             number = max(number, int(fit.number[fit.on_nodes].max(initial=0)))
-        pairs = list(zip(pieces, fits, strict=True))
-        parts = gathered(lambda pair: self._laws_of(*pair, number), pairs, rows * self.cost)
-        each = zip(*(vars(nodes).values() for nodes, _ in parts), strict=True)
-        nodes = Nodes(*map(np.concatenate, each))
-        return self._of.laws(nodes, np.concatenate([mass for _, mass in parts]))
+        if rows * self.size * number > _HELD:
+            raise NotConjugate(
+                f"the laws of {self.size:,} elements given {rows:,} points of the rest do not fit "
+                "into memory. A larger tolerance= takes fewer points; sample() needs no laws."
+            )
+        mass = np.empty((rows, self.size, number))
+        each = list(zip(pieces, fits, range(0, rows, TOGETHER), strict=True))
+
+        def written(one: tuple[Any, Fit, int]) -> Nodes:
+            piece, fit, at = one
+            nodes, mass[at : at + TOGETHER] = self._laws_of(piece, fit, number)
+            return nodes
+
+        nodes = zip(
+            *(vars(x).values() for x in gathered(written, each, rows * self.cost)), strict=True
+        )
+        return self._of.laws(Nodes(*map(np.concatenate, nodes)), mass)
 
     def _laws_of(self, rest: Mapping[str, Any], fit: Fit, number: int) -> tuple[Nodes, Array]:
         """Return so many nodes of the elements' laws, and their mass, for rows that were fitted."""

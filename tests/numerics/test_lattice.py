@@ -95,12 +95,13 @@ KNOWN = {
 }
 
 
-def found(d, f, tolerance=TOLERANCE):
+def found(d, f, tolerance=TOLERANCE, **more):
     def carried(x):
         with np.errstate(all="ignore"):
             return f(x), x
 
-    return integral(carried, np.zeros((1, d)), tolerance, 20.0, np.random.default_rng(1))
+    seconds, rng = more.pop("seconds", 20.0), np.random.default_rng(1)
+    return integral(carried, np.zeros((1, d)), tolerance, seconds, rng, **more)
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -285,7 +286,7 @@ def test_errors_of_bent_densities_hold_at_loose_tolerances(seed):
     ],
 )
 def test_bends_are_found(law, bent):
-    frame = Frame(np.zeros(5), np.eye(5), np.zeros(5))
+    frame = Frame(np.zeros(5), np.eye(5), *np.zeros((2, 5)))
     for seed in range(10):
         assert bends(lambda x: (law(x), x), frame, 1e-3, np.random.default_rng(seed)) is bent
 
@@ -328,6 +329,48 @@ def test_a_region_without_numbers_counts_as_unknown_mass():
         found(1, f)
     result = found(1, lambda x: np.where(x[:, 0] < -6, np.nan, stats.norm.logpdf(x[:, 0])))
     assert abs(result.log_total) <= result.log_error < TOLERANCE
+
+
+def scales_of_others():
+    """Of the last number the first has its scale, the second its middle, and tails are skewed."""
+    law = stats.loggamma(10.0)
+
+    def f(x):
+        own = (x[:, 2] - law.mean()) / law.std()
+        first = stats.norm.logpdf(x[:, 0], 0, np.exp(own / 2))
+        second = stats.norm.logpdf(x[:, 1], own**2 / 2, 0.5)
+        return first + second + law.logpdf(x[:, 2])
+
+    return 3, f, law
+
+
+DEAR = {"cost": 1_000_000, "seconds": 1e9}
+"""Where points cost so much, coordinates are curved."""
+
+
+def test_curved_coordinates_take_fewer_points_and_laws_and_draws_are_right():
+    d, f, law = scales_of_others()
+    cheap, result = found(d, f, seconds=1e9), found(d, f, **DEAR)
+    assert result.lattices[0].frame.curve is not None
+    assert result.points < cheap.points / 2
+    off = [result.log_total, result.mean[2] - law.mean(), result.sd[2] - law.std()]
+    stated = [result.log_error, result.mean_error[2], result.sd_error[2]]
+    assert (np.abs(off) <= 2 * np.array(stated) + 1e-11).all()
+    assert max(result.log_error, *result.mean_error, *result.sd_error) <= TOLERANCE
+    assert result.mean == pytest.approx(cheap.mean, abs=1e-6)
+    draws = result.draws(4000, np.random.default_rng(2))
+    own = (law.ppf((np.arange(20_000) + 0.5) / 20_000) - law.mean()) / law.std()
+    cdfs = [
+        lambda x: stats.norm.cdf(np.ravel(x)[:, None], 0, np.exp(own / 2)).mean(1),
+        lambda x: stats.norm.cdf(np.ravel(x)[:, None], own**2 / 2, 0.5).mean(1),
+        law.cdf,
+    ]
+    for number, cdf in enumerate(cdfs):
+        table = result.table(number)
+        x = np.quantile(table.nodes, np.linspace(0, 1, 57))
+        assert np.abs(table.cdf(x) - cdf(x)).max() <= 2 * table.error + 1e-5
+        assert table.error < 1e-3
+        assert stats.kstest(draws[:, number], table.cdf).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("name", ["gumbel", "far islands", "two logistic", "banana"])

@@ -54,7 +54,7 @@ def twenty_density(w):
     return normal(w) + poisson(w @ TWENTY.T, CALLS).sum(1)
 
 
-@everyday(twenty_density, w=(REAL, 20), width=100, scramblings=12)
+@everyday(twenty_density, w=(REAL, 20), width=100, scramblings=14, df=25.0)
 def poisson_regression_with_twenty_coefficients():
     w = pm.Normal("w", shape=20)
     pm.Poisson("y", pm.math.exp(TWENTY @ w), observed=CALLS)
