@@ -30,7 +30,8 @@ _FIRST_STEP, _FEW = 2.0, 3  # in few dimensions it is the same for all tolerance
 _SPARE, _ROUNDS = 4.0, 30  # times less than the tolerance; of a fixed point
 _QUARTERS = (0.25, 0.75)
 _MOST = 3_000_000
-_DEAR, _NEARER = 1.0, 0.9  # seconds from which on coordinates are curved; times as far off
+_DEAR, _MORE_ROOM = 1.0, 10  # seconds from which on coordinates are curved; times more points
+_NEAR, _NEARER = 0.1, 0.9  # to a normal density, near enough; times as far off as before
 _REFITS, _AHEAD = 6, 4  # of coordinates, at most; times as many points later, for each dimension
 _TEMPERED = 2.0  # variances of the weights by which they are fitted, so that tails are seen
 _EVENED_FROM = 5_000  # points from which on axes get steps of their own
@@ -47,7 +48,6 @@ _STATED = 0.01  # error that is still an answer, where the budget ends
 _CYCLE, _SHRINKS = 2, 0.5  # refinements, with which a step is halved, and what is isolated shrinks
 _LARGEST = 0.9  # part of a step
 _HALVINGS = 6  # of steps, when parts of a lattice are looked at
-_EVENLY = 1.25  # power of refinements of which none leaves an error; half of its gain is believed
 _POWER = 1.5  # an analytic function's error is squared each time; this is on the safe side
 
 
@@ -258,7 +258,7 @@ def integral(
         late = counted.seconds + new * each / SPEED > seconds
         ends = late or number > _MOST
         short = ends and exists.all() and unknown[-1][0] <= tolerance
-        errors = _together(errors, changes[:3]) if short and error > tolerance else errors
+        errors = _together(errors, changes[:2]) if short and error > tolerance else errors
         error = float(np.max(errors[exists]))
         if error <= (max(_STATED, tolerance) if short else tolerance):
             # Quantiles settle later: between the points of a lattice less is known than in sum.
@@ -542,12 +542,16 @@ def _curved(lattice: Lattice, tolerance: float) -> Lattice:
         weights = weights / weights.sum()
         with np.errstate(over="ignore", invalid="ignore"):  # of a bad fit
             frame = Frame(*fitted(x, weights, _TEMPERED))
-            if not _off(frame, x, logs, weights) < _NEARER * _off(fine.frame, x, logs, weights):
-                break
+            off = [_off(each, x, logs, weights) for each in (frame, fine.frame)]
+        if off[1] < _NEAR or not off[0] < _NEARER * off[1]:
+            break
         top = logsumexp(fine.log_weights[kept]) - d / 2 * math.log(2 * math.pi)
-        coarse = cubic(fine.f, frame, top - depth, depth, _MOST, _step(d, tolerance))
-        inside = fine.coordinates[~fine.halo]
-        lattice = coarse.joined(fine.frame.points(inside)[0], _MOST)
+        most, step = _MORE_ROOM * len(fine), _step(d, tolerance)
+        coarse = cubic(fine.f, frame, top - depth, depth, most, step)
+        coarse = coarse.joined(fine.frame.points(fine.coordinates[~fine.halo])[0], most)
+        if not coarse.complete:  # tails are long in these coordinates
+            break
+        lattice = coarse
     return lattice
 
 
@@ -707,17 +711,12 @@ def _errors(
     """Return errors of the last estimates, from how they changed with the last refinements.
 
     On a line each refinement squares the error of an analytic function; elsewhere one may leave it
-    as it is, in one direction, but two do not. Where two in a row did not leave it, the next does
-    not either. Where the changes do not shrink like that, or the
+    as it is, in one direction, but two do not. Where the changes do not shrink like that, or the
     function is `bent`, which is returned, too, no more is said than they show.
     """
     if len(changes) < 2:  # noqa: PLR2004 - one tells nothing
         return math.inf, False
     result = np.maximum(changes[0], changes[1] ** _POWER)
-    last, before, first = (float(np.max(x)) for x in (*changes, changes[-1])[:3])
-    if 0 < last <= before**_EVENLY and before <= first**_EVENLY < 1:
-        power = min(math.log(last, before), math.log(before, first))
-        result = np.minimum(result, last ** ((1 + power) / 2))
     cycle = 1 if d == 1 else 2
     if len(changes) < 2 + cycle:  # all that is known is whether they shrink
         return result, bent or bool(np.max(changes[1]) > np.max(changes[-1]))

@@ -373,6 +373,35 @@ def test_curved_coordinates_take_fewer_points_and_laws_and_draws_are_right():
         assert stats.kstest(draws[:, number], table.cdf).pvalue > 1e-4
 
 
+LAWS = [stats.loggamma(3.0), stats.loggamma(10.0), stats.t(6), stats.t(30), stats.norm()]
+LAWS += [stats.logistic(), stats.laplace()]
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-3])
+@pytest.mark.parametrize("seconds", [1e9, 1000.0])  # the latter end before many have settled
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))]
+)
+def test_errors_hold_in_curved_coordinates(seed, seconds, tolerance):
+    rng = np.random.default_rng(seed)
+    laws = [LAWS[k] for k in rng.integers(0, len(LAWS), rng.integers(2, 4))]
+    turn, _ = np.linalg.qr(rng.standard_normal((len(laws),) * 2))
+    mean, sd = np.array([law.mean() for law in laws]), np.array([law.std() for law in laws])
+    mean, sd = turn @ mean, np.sqrt(turn**2 @ sd**2)
+
+    def f(x):
+        return sum(law.logpdf(y) for law, y in zip(laws, (x @ turn).T, strict=True))
+
+    try:
+        result = found(len(laws), f, tolerance, cost=1_000_000, seconds=seconds)
+    except NotSettled as error:
+        assert "count as" in str(error) and seconds < 1e9  # noqa: PT017 - or it is right
+        return
+    off = [abs(result.log_total), *np.abs(result.mean - mean) / sd, *np.abs(result.sd - sd) / sd]
+    stated = [result.log_error, *result.mean_error, *result.sd_error]
+    assert (np.array(off) <= 2 * np.array(stated) + 1e-10).all()
+
+
 @pytest.mark.parametrize("name", ["gumbel", "far islands", "two logistic", "banana"])
 def test_laws_of_single_numbers_are_those_of_scipy(name):
     d, f, _, _ = KNOWN[name]
