@@ -76,9 +76,10 @@ class NodeLaw:
         return NodeLaw(self.nodes.of(index), self.mass[index], self.map)
 
     def _some(self) -> Iterator[NodeLaw]:
-        """Yield the laws of a few rows at a time, of which what is worked out fits into memory."""
+        """Yield the laws of a few rows at a time, with masses of all digits that add up to one."""
         for part in blocks(self.mass, least=1):
-            yield NodeLaw(self.nodes.of(part), self.mass[part], self.map)
+            mass = self.mass[part].astype(float)
+            yield NodeLaw(self.nodes.of(part), mass / mass.sum(-1, keepdims=True), self.map)
 
     @cached_property
     def _moments(self) -> list[Array]:
@@ -110,11 +111,12 @@ class NodeLaw:
     @cached_property
     def _below(self) -> Array:
         """What is below each node, and all from the last one on."""
-        result = np.empty_like(self.mass)
-        for part in blocks(self.mass, least=1):
-            p = self.mass[part]
-            slope = np.gradient(p, axis=-1)
-            np.clip(np.cumsum(p, -1) - p / 2 - slope / 12, 0.0, 1.0, out=result[part])
+        result, at = np.empty_like(self.mass), 0
+        for law in self._some():
+            p, rows = law.mass, len(law.mass)
+            below = np.cumsum(p, -1) - p / 2 - np.gradient(p, axis=-1) / 12
+            result[at : at + rows] = np.clip(below, 0.0, 1.0)
+            at += rows
         return result
 
     def _cell(self, x: ArrayLike) -> tuple[Any, ...]:

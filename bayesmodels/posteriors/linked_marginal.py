@@ -46,7 +46,7 @@ _PART = 1e-2  # of a tolerance
 _LADDER = (12, 18, 27, 40, 60, 90, 135, 200)  # polynomials
 _DRAWN, _DRAWS = 20_000, (16, 200)  # numbers, and draws of all, from the prior: it goes by steps
 _NUMBERS, _AT_ONCE = 8_000_000, 100_000  # held at a time, and evaluated
-_HELD = 1_000_000_000  # numbers, 8 GB, of laws
+_HELD = 1_500_000_000  # numbers, 6 GB, of laws
 _POWER = 1.2  # of a difference: what is left with the larger number, of convergence by roots, too
 _SEVERAL = 4  # operations of a function of a pair
 _NEWTON, _NINE = 5, 9  # steps to a top, about, each of nine looks
@@ -273,7 +273,7 @@ class LinkedMarginal:
                 f"the laws of {self.size:,} elements given {rows:,} points of the rest do not fit "
                 "into memory. A larger tolerance= takes fewer points; sample() needs no laws."
             )
-        mass = np.empty((rows, self.size, number))
+        mass: Any = np.empty((rows, self.size, number), np.float32)  # there are many
         each = list(zip(pieces, fits, range(0, rows, TOGETHER), strict=True))
 
         def written(one: tuple[Any, Fit, int]) -> Nodes:
