@@ -150,7 +150,6 @@ SOLVED = (
     "counts that fall to a floor",
     "random intercepts and slopes under a logit",
     "crossed effects under a logit",
-    "occupancy with effects of sites",
 )
 LONG = (  # a quarter of a minute and more: by tests/benchmarks/bench_everyday_seeds.py alone
     "seeds",
@@ -180,7 +179,6 @@ LONG = (  # a quarter of a minute and more: by tests/benchmarks/bench_everyday_s
     "least absolute deviations",
     "steps of a walk that are seldom large",
     "twenty items",
-    "occupancy with effects of sites",
     "effects of five unknown scales",
     "gaussian process with five lengths",
     "mixture of four normals of different width",
