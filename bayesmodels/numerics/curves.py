@@ -6,9 +6,9 @@ Each number has a middle and a width that depend on coordinates before it, and t
     s_i(u) = \frac{\sinh(a_i u + b_i) - \sinh b_i}{a_i \cosh b_i},
 
 with m of second and l of first degree. Funnels and bananas, as scales and products have them,
-become round. Sources:
-Marzouk, Moselhy, Parno and Spantini (2016), *Sampling via measure transport*, Handbook of
-Uncertainty Quantification; Jones and Pewsey (2009), *Sinh-arcsinh distributions*, Biometrika 96.
+become round. Sources: Marzouk, Moselhy, Parno and Spantini (2016), *Sampling via measure
+transport*, Handbook of Uncertainty Quantification; Jones and Pewsey (2009), *Sinh-arcsinh
+distributions*, Biometrika 96.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from bayesmodels.numerics.triangular import triangle
 _ROUNDS = 8  # of middles given widths, and of widths given middles
 _MOST = 20.0  # log width, of a fit that gets lost
 _FAR = 10.0  # squared deviations that count as no more
-_TAILS, _MIDDLE = ((1e-3, 3.0), (-4.0, 4.0)), (0.2, 0.0)  # bounds of stretch and skew, and a first
+_DIGITS = 3  # of stretch and skew
+_TAILS, _MIDDLE = ((1e-3, 1.5), (-4.0, 4.0)), (0.2, 0.0)  # bounds of stretch and skew, and a first
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def slope_at(s: Array, stretch: Array, skew: Array) -> Array:
 def fitted(x: Array, weights: Array, wide: float) -> tuple[Array, Array, Array, Array, Curve]:
     """Return centre, root, stretch, skew and curve, by which weighted points (n, d) become normal.
 
-    Their variances become as `wide` as that. The numbers' order is that of the root's rows.
+    Their variances become as `wide` as that. Rows of the root are in the order of the numbers.
     """
     left, order = list(range(x.shape[1])), list[int]()
     while left:  # the last one is that whose law depends most on the others
@@ -130,4 +131,5 @@ def _tail(z: Array, weights: Array, wide: float) -> Array:
         u = back(z, *tail)
         return float(weights @ (u**2 / (2 * wide) + there(u, *tail)[1]))
 
-    return np.asarray(minimize(loss, _MIDDLE, bounds=_TAILS, method="Nelder-Mead").x)
+    found = minimize(loss, _MIDDLE, bounds=_TAILS, method="Nelder-Mead").x
+    return np.round(found, _DIGITS)  # of which rounding elsewhere changes none

@@ -33,6 +33,7 @@ _MOST = 3_000_000
 _DEAR, _MORE_ROOM = 1.0, 10  # seconds from which on coordinates are curved; times more points
 _NEAR, _NEARER = 0.1, 0.9  # to a normal density, near enough; times as far off as before
 _REFITS, _AHEAD = 6, 4  # of coordinates, at most; times as many points later, for each dimension
+_SEEN = 8  # points that are effective, for each dimension
 _TEMPERED = 2.0  # variances of the weights by which they are fitted, so that tails are seen
 _EVENED_FROM = 5_000  # points from which on axes get steps of their own
 _MORE, _CHEAP, _SOON = 2, 20_000, 0.5  # refinements for quantiles, if few points and seconds do
@@ -519,7 +520,7 @@ def _shaped(
     lattices, frame = _first(search, islands, tolerance), islands[0].frame
     loose = d > _FEW and tolerance > _USUAL
     bent = loose and any(bends(search, lattice.frame, tolerance, rng) for lattice in lattices)
-    if not bent and sum(map(len, lattices)) * _AHEAD**d * each > _DEAR * SPEED:
+    if d > 1 and not bent and sum(map(len, lattices)) * _AHEAD**d * each > _DEAR * SPEED:
         lattices = [_curved(lattice, tolerance) for lattice in lattices]
     if search is not f:
         parts = _parts(f, islands, tolerance)
@@ -530,29 +531,58 @@ def _shaped(
 def _curved(lattice: Lattice, tolerance: float) -> Lattice:
     """Return a coarse lattice in coordinates in which the function is nearly normal.
 
-    They are fitted again as long as they become much nearer to that; else it is the old one.
+    They are fitted again and again; it is that lattice by whose own points it is nearest.
     """
-    d, depth = len(lattice.step), _depth(tolerance)
+    nearest, least, new = lattice, math.inf, lattice
     for _ in range(_REFITS):
-        fine = lattice.refined(_MOST)
-        x, log_jacobian = fine.frame.points(fine.coordinates)
-        weights = np.exp((fine.logs - np.nanmax(fine.logs)) / _TEMPERED)
-        kept = weights > 0  # and not NaN
-        x, logs, weights = x[kept], (fine.logs - log_jacobian)[kept], weights[kept]
-        weights = weights / weights.sum()
-        with np.errstate(over="ignore", invalid="ignore"):  # of a bad fit
-            frame = Frame(*fitted(x, weights, _TEMPERED))
-            off = [_off(each, x, logs, weights) for each in (frame, fine.frame)]
-        if off[1] < _NEAR or not off[0] < _NEARER * off[1]:
+        fine = _seen(new)
+        try:
+            frame, off, before = _refitted(fine)
+        except np.linalg.LinAlgError:  # of a fit that gets lost
             break
-        top = logsumexp(fine.log_weights[kept]) - d / 2 * math.log(2 * math.pi)
-        most, step = _MORE_ROOM * len(fine), _step(d, tolerance)
-        coarse = cubic(fine.f, frame, top - depth, depth, most, step)
-        coarse = coarse.joined(fine.frame.points(fine.coordinates[~fine.halo])[0], most)
-        if not coarse.complete:  # tails are long in these coordinates
+        if before < least:
+            nearest, least = new, before
+        if before < _NEAR or not off < _NEARER * before:
             break
-        lattice = coarse
+        d, depth, most = len(fine.step), _depth(tolerance), _MORE_ROOM * len(fine)
+        top = logsumexp(fine.log_weights[fine.logs > -np.inf]) - d / 2 * math.log(2 * math.pi)
+        try:
+            new = cubic(fine.f, frame, top - depth, depth, most, _step(d, tolerance))
+            new = new.joined(fine.frame.points(fine.coordinates[~fine.halo])[0], most)
+        except Unbounded:
+            break
+        if not new.complete:  # tails are long in these coordinates
+            break
+    return nearest
+
+
+def _seen(lattice: Lattice) -> Lattice:
+    """Return a lattice that is so fine that coordinates can be fitted to it."""
+    for _ in range(_CYCLE + 1):
+        lattice = lattice.refined(_MOST)
+        weights = _tempered(lattice)
+        if weights.sum() ** 2 > _SEEN * len(lattice.step) * (weights @ weights):
+            break
     return lattice
+
+
+def _tempered(lattice: Lattice) -> Array:
+    """Return weights of points by which coordinates are fitted."""
+    weights = np.exp((lattice.logs - np.nanmax(lattice.logs)) / _TEMPERED)
+    return np.where(np.isnan(weights), 0.0, weights)
+
+
+def _refitted(fine: Lattice) -> tuple[Frame, float, float]:
+    """Return a frame fitted to points, and how far off a normal density is in it, and before."""
+    x, log_jacobian = fine.frame.points(fine.coordinates)
+    weights = _tempered(fine)
+    kept = weights > 0
+    x, logs, weights = x[kept], (fine.logs - log_jacobian)[kept], weights[kept]
+    weights = weights / weights.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        frame = Frame(*fitted(x, weights, _TEMPERED))
+        off, before = (_off(each, x, logs, weights) for each in (frame, fine.frame))
+    return frame, off, before
 
 
 def _off(frame: Frame, x: Array, logs: Array, weights: Array) -> float:
