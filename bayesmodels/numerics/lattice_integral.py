@@ -400,11 +400,16 @@ def _first(f: Function, islands: list[Island], tolerance: float) -> list[Lattice
     lattices = []
     for island, part in zip(islands, _parts(f, islands, tolerance), strict=False):
         grown = partial(cubic, part, floor=top - depth, depth=depth, most=_MOST, step=step)
-        first = grown(frame=stretched(part, island, _DEPTH))
-        if not np.isfinite(first.logs).any():
-            raise NotSettled("around one of the modes the density is not known")
+        first = _known(grown(frame=stretched(part, island, _DEPTH)))
         lattices.append(grown(frame=wider(first.refined(_MOST))))
     return lattices
+
+
+def _known(lattice: Lattice) -> Lattice:
+    """Return a lattice, if there are numbers at some of its points."""
+    if not np.isfinite(lattice.logs).any():
+        raise NotSettled("around one of the modes the density is not known")
+    return lattice
 
 
 def _parts(f: Function, islands: list[Island], tolerance: float) -> list[Function]:
@@ -524,7 +529,8 @@ def _shaped(
         lattices = [_curved(lattice, tolerance) for lattice in lattices]
     if search is not f:
         parts = _parts(f, islands, tolerance)
-        lattices = [x.of(part, _MOST) for x, part in zip(lattices, parts, strict=True)]
+        pairs = zip(lattices, parts, strict=True)
+        lattices = [_known(lattice.of(part, _MOST)) for lattice, part in pairs]
     return lattices, bent, frame
 
 
@@ -593,6 +599,7 @@ def _off(frame: Frame, x: Array, logs: Array, weights: Array) -> float:
 
 
 def _evened(lattices: list[Lattice]) -> list[Lattice]:
+    """Return lattices with steps of their own along each axis; curved axes are about alike."""
     return [x if x.frame.curve else x.evened(_MOST) for x in lattices]
 
 

@@ -11,6 +11,7 @@ from scipy.special import gammaln, logsumexp
 
 import bayesmodels as bm
 from bayesmodels.errors import DataError, NotConjugate
+from bayesmodels.posteriors import linked_marginal
 from bayesmodels.posteriors.budget import UNLIMITED
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.integrate import block, integrands
@@ -293,6 +294,14 @@ def test_rows_that_are_not_known_are_refused():
     values, known = part.drawn(rest, rng=1)
     assert known.tolist() == [True, False]
     assert np.isfinite(values["level"][0]).all()
+
+
+def test_laws_that_do_not_fit_into_memory_are_refused_and_draws_are_not(monkeypatch):
+    found = bm.integrate(volatility(returns(12)), tolerance=1e-3, rng=1)
+    monkeypatch.setattr(linked_marginal, "_HELD", 1_000)
+    with pytest.raises(NotConjugate, match=r"12 elements given .* do not fit into memory"):
+        found.mean()
+    assert np.isfinite(found.sample(10, rng=1)["h"]).all()
 
 
 def test_elements_that_meet_none_beside_a_walk():
