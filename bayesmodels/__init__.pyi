@@ -46,6 +46,7 @@ from .posteriors.integrate import integrate as integrate
 from .posteriors.sampling import sample as sample
 from .referee import bridge_sampling as bridge_sampling
 from .referee import calibrate as calibrate
+from .referee import check_fit as check_fit
 from .referee import check_identity as check_identity
 from .referee import compare as compare
 from .referee import diagnose as diagnose

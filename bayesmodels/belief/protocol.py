@@ -179,6 +179,14 @@ class Deletable(Protocol):
 
 
 @runtime_checkable
+class GivenStatistic(Protocol):
+    """A model that draws rows like given ones, with the same sufficient statistic."""
+
+    def given_statistic(self, data: Any) -> Any:
+        """Return the columns of the data, as `bayesmodels.numerics.misfits` looks at them."""
+
+
+@runtime_checkable
 class Conjugate(Protocol):
     """A prior whose posterior and evidence have closed forms."""
 

@@ -236,6 +236,7 @@ def models(as_json: bool) -> None:
     type=click.FloatRange(0, min_open=True),
     help="With --decide: stop where the expected loss of the best choice is at most this.",
 )
+@click.option("--strict", is_flag=True, help="End with 1 if the model does not fit, too.")
 @_look
 @_json
 def report(
@@ -258,6 +259,7 @@ def report(
     rope: tuple[float, float] | None,
     acceptable_loss: float | None,
     family: str | None,
+    strict: bool,
     **columns: Any,
 ) -> str:
     """Fit MODEL to FILE (.csv, .tsv, .xlsx, .parquet ...), check it, and write an HTML report.
@@ -295,7 +297,7 @@ def report(
     if rope and not rope[0] < rope[1]:
         _refuse("--rope: must be LOW below HIGH, such as -0.01 0.01; got {:g} {:g}.".format(*rope))
     decision = _decision(belief, data, columns["by"], rng=rng, **wanted) if decide else None
-    with _steps(total=7) as step:
+    with _steps(total=8) as step:
         result = _validated(model, belief, data, step, likelihood, how)
         if decision is not None:
             from bayesmodels.report.decisions import decision_section
@@ -316,7 +318,8 @@ def report(
         _say(*([*decision.sentences(result.prob), ""] if decision else []), *result.sentences(), "")
         _print_reading(reading, most=_MOST_COLUMNS)
         click.echo(f"Report: {path}")
-    return str(result.outcome)
+    misfit = strict and result.fit is not None and result.fit.outcome == "does not fit"
+    return "does not fit" if misfit else str(result.outcome)
 
 
 @main.command()
@@ -413,7 +416,7 @@ def exact(
     if html and not check:
         _refuse("--html: a report compares with draws; leave out --no-sample.")
     try:
-        with _steps(total=6 if check else 2) as step:
+        with _steps(total=7 if check else 2) as step:
             from bayesmodels.command.model_file import load_model
             from bayesmodels.posteriors.ladder import solved
 

@@ -32,7 +32,7 @@ from bayesmodels.errors import ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
-from bayesmodels.models import case_deletion
+from bayesmodels.models import case_deletion, given_statistic
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import flat_members, log_bits
 from bayesmodels.numerics.laws import Stepped, beta_binomial, dirichlet_draws, log_beta_density
@@ -579,6 +579,7 @@ class BetaBernoulli:
         return s.ones * math.log(theta) + s.zeros * math.log1p(-theta) + s.log_coefficient
 
     leave_rows_out = case_deletion.of_trials
+    given_statistic = given_statistic.of_trials
     digits_lost = conditioning.none_lost
 
     declare = declare

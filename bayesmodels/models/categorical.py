@@ -32,7 +32,7 @@ from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import containers, labels
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
-from bayesmodels.models import case_deletion
+from bayesmodels.models import case_deletion, given_statistic
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import log_table
 from bayesmodels.numerics.laws import (
@@ -574,6 +574,7 @@ class DirichletCategorical:
         return (s.counts * math.log(variables["theta"])).sum(-1) + s.log_coefficient
 
     leave_rows_out = case_deletion.of_categories
+    given_statistic = given_statistic.of_categories
     digits_lost = conditioning.none_lost
 
     declare = declare

@@ -26,7 +26,7 @@ from bayesmodels.belief.protocol import Draws, Law, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
-from bayesmodels.models import rates
+from bayesmodels.models import given_statistic, rates
 from bayesmodels.models.rates import EventStatistic
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import beta, lomax
@@ -204,6 +204,7 @@ class GammaExponential:
 
     observed = rates.observed
     leave_rows_out = rates.leave_rows_out
+    given_statistic = given_statistic.of_waits
     digits_lost = conditioning.none_lost
 
     @staticmethod

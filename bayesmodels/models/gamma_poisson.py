@@ -27,7 +27,7 @@ from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
-from bayesmodels.models import rates
+from bayesmodels.models import given_statistic, rates
 from bayesmodels.models.rates import EventStatistic
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import Stepped, log_poisson, negative_binomial
@@ -214,6 +214,7 @@ class GammaPoisson:
 
     observed = rates.observed
     leave_rows_out = rates.leave_rows_out
+    given_statistic = given_statistic.of_counts
     digits_lost = conditioning.none_lost
 
     @staticmethod

@@ -45,7 +45,7 @@ from bayesmodels.input import labels
 from bayesmodels.input.domains import not_squarable
 from bayesmodels.input.labels import Coords
 from bayesmodels.input.wrappers import Weighted
-from bayesmodels.models import case_deletion
+from bayesmodels.models import case_deletion, given_statistic
 from bayesmodels.models.covariances import fitting
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.crossproducts import Part, centred_factor, factored, merged
@@ -767,6 +767,7 @@ class LinearRegression:
     simulated = simulation.of_targets
 
     leave_rows_out = case_deletion.of_regression
+    given_statistic = given_statistic.of_regression
 
     def digits_lost(self, statistic: RegressionStatistic) -> float:
         """Return about how many digits the coefficients lose to rounding in the data's rows."""

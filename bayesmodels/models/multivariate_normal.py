@@ -31,7 +31,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
-from bayesmodels.models import case_deletion, normal
+from bayesmodels.models import case_deletion, given_statistic, normal
 from bayesmodels.models import covariances as cov
 from bayesmodels.models.covariances import Features
 from bayesmodels.numerics import Array
@@ -397,6 +397,7 @@ class NormalInverseWishart:
     observed = cov.observed
 
     leave_rows_out = case_deletion.of_vectors
+    given_statistic = given_statistic.of_vectors
     digits_lost = conditioning.lost_in_scale
 
     declare = declare

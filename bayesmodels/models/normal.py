@@ -32,7 +32,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
-from bayesmodels.models import case_deletion
+from bayesmodels.models import case_deletion, given_statistic
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import flat_members, log_normal, log_student
 from bayesmodels.numerics.laws import inverse_gamma, student_t
@@ -513,6 +513,7 @@ class NormalInverseGamma:
         return -0.5 * square / sigma2 - s.n * (0.5 * math.log(sigma2) + HALF_LOG_2PI)
 
     leave_rows_out = case_deletion.of_numbers
+    given_statistic = given_statistic.of_numbers
     digits_lost = conditioning.none_lost
 
     declare = declare

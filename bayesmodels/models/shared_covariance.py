@@ -31,7 +31,7 @@ from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
-from bayesmodels.models import case_deletion
+from bayesmodels.models import case_deletion, given_statistic
 from bayesmodels.models import covariances as cov
 from bayesmodels.models.covariances import Features
 from bayesmodels.models.multivariate_normal import MultivariateNormalStatistic, vector_statistic
@@ -290,6 +290,7 @@ class SharedNormalInverseWishart:
     observed = cov.observed
 
     leave_rows_out = case_deletion.of_vectors
+    given_statistic = given_statistic.of_vectors_of_one_covariance
     digits_lost = conditioning.lost_in_scale
 
     declare = declare

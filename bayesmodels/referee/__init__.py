@@ -12,6 +12,7 @@ from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.calibration import Calibration, calibrate
 from bayesmodels.referee.diagnosis import Diagnosis, diagnose
 from bayesmodels.referee.equivalence import Equivalence, same
+from bayesmodels.referee.fit import Fit, check_fit
 from bayesmodels.referee.identity import Identity, check_identity
 from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
 from bayesmodels.referee.verdict import Verdict, compare
@@ -21,11 +22,13 @@ __all__ = [
     "Diagnosis",
     "Equivalence",
     "EvidenceEstimate",
+    "Fit",
     "Identity",
     "LeaveOneOut",
     "Verdict",
     "bridge_sampling",
     "calibrate",
+    "check_fit",
     "check_identity",
     "compare",
     "diagnose",

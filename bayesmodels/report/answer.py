@@ -31,6 +31,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.report.features import Rows
 from bayesmodels.report.rounding import decimals_of, rounded
 
+_MISFIT = "As if the model were right, which these rows deny:"
 _SHOWN = 6  # numbers that a paragraph goes through
 _ONE_BY_ONE = 200  # rows; more are left out in ten parts
 _FOLDS = 10
@@ -80,9 +81,12 @@ def answered(report: Any) -> list[str]:
     """Say what the posterior is; nothing of draws alone."""
     if report.prior is None:
         return [] if report.posterior is None else _numbers(report.posterior, report.prob)
+    misfit = report.fit is not None and report.fit.outcome == "does not fit"
     if isinstance(report.prior, Approximable):
-        return [*_weights(report), *_classified(report.confusion)]
-    return _of_belief(report)
+        said = [*_weights(report), *_classified(report.confusion)]
+    else:
+        said = _of_belief(report)
+    return [_MISFIT, *said] if misfit and said else said
 
 
 def _of_belief(report: Any) -> list[str]:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from bayesmodels.belief.reading import places
 from bayesmodels.draws import mcmc_draws
-from bayesmodels.referee import check_identity, compare
+from bayesmodels.referee import check_fit, check_identity, compare
 from bayesmodels.referee.verdict import (
     LEAST_ESS,
     Outcome,
@@ -264,8 +264,10 @@ def validated(model: LogisticRegression, data: Any, run: Run) -> dict[str, Any]:
     draws = run.settings["draws a chain"]
     sampled = run.sampled(lambda number: mcmc_draws(model, data, draws=number, **how), draws)
     verdict = timed("comparison", "measuring the approximation", compare, near, sampled)
+    fit = timed("fit", "checking the model's fit", check_fit, model, data, rng=run.rng)
     return {
         "title": model.title,
+        "fit": fit,
         "prior": model.met(data),
         "posterior": near,
         "data": data,

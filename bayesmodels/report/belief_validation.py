@@ -18,6 +18,7 @@ from bayesmodels.input.wrappers import Weighted
 from bayesmodels.referee import (
     Diagnosis,
     Identity,
+    check_fit,
     check_identity,
     compare,
     diagnose,
@@ -188,6 +189,7 @@ def validated(model: Belief, data: Any, run: Run) -> dict[str, Any]:
     given = exact if isinstance(model, LatentClasses) else sampled
     words = "the evidence by a bridge"
     bridge, missing = timed("evidence", words, _bridged, stated, declared, model, given, rng)
+    fit = timed("fit", "checking the model's fit", check_fit, model, data, rng=rng)
     return {
         "title": getattr(model, "title", type(model).__name__),
         "prior": model,
@@ -196,6 +198,7 @@ def validated(model: Belief, data: Any, run: Run) -> dict[str, Any]:
         "log_evidence": stated,
         "identity": identity,
         "comparison": comparison,
+        "fit": fit,
         "exact": exact,
         "sampled": sampled,
         "diagnosis": diagnosis,

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from bayesmodels.belief.reading import levels
-from bayesmodels.report import effects, sections
+from bayesmodels.report import effects, fit, sections
 from bayesmodels.report.html import Report
 from bayesmodels.report.left_out import left_out
 from bayesmodels.report.page import Pairs, Section
@@ -34,6 +34,7 @@ def contents(kind: ModuleType, report: Report, command: str) -> tuple[Pairs, lis
     worst = "|z|" if report.errors is None else "error"
     return kind.glance(report), [
         *effects.sections(report),
+        *fit.section(report),
         *kind.described(report),
         *([rows] if rows else []),
         *scaled,

@@ -19,6 +19,7 @@ from bayesmodels.input.parameters import proportion
 from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report import answer
 from bayesmodels.report.answer import Confusion
+from bayesmodels.report.fit import MARKS
 from bayesmodels.report.page import FOLDED, MOST_FINDINGS, Page, Pairs, Part, Section
 from bayesmodels.store.files import atomic_write
 
@@ -78,6 +79,8 @@ class Report:
         The evidence by bridge sampling; or why there is none of a proper prior, in words.
     comparison : Verdict
         Draws of PyMC's sampler against the exact law; or one set of draws against another.
+    fit : Fit
+        Whether the rows look like rows of the model, which the verdict says nothing about.
     errors : pandas.DataFrame
         Laplace's approximation against the draws, in their standard deviations.
     newton, ascent : Trace
@@ -113,6 +116,7 @@ class Report:
     bridge: Any = None
     no_bridge: str = ""
     comparison: Any = None
+    fit: Any = None
     errors: Any = None
     newton: Any = None
     ascent: Any = None
@@ -148,8 +152,9 @@ class Report:
         return tuple(self.known.get("to_blame", ()))
 
     def sentences(self) -> list[str]:
-        """Say what was found in words, the most important first."""
-        return list(self.said)
+        """Say what was found in words, the most important first: the verdict, then the fit."""
+        fit = [] if self.fit is None else [self.fit.sentence()]
+        return [self.said[0], *fit, *self.said[1:]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain values, for JSON."""
@@ -158,6 +163,7 @@ class Report:
             "source": self.source,
             "outcome": self.outcome,
             "answer": list(self.answer),
+            **({} if self.fit is None else {"fit": self.fit.to_dict()}),
             **self.known,
             "table": self.known.get("table") or self.table.to_dict(orient="index"),
             "settings": self.settings,
@@ -167,7 +173,7 @@ class Report:
     def page(self, command: str = "", *, brief: bool = False) -> Page:
         """Return what the report shows, and the command line that makes it again, if any."""
         glance, sections = self.contents(self, command)
-        findings = [Part("findings", self.further)] if self.further else []
+        findings = [Part("findings", self.further, "Further findings:")] if self.further else []
         reasons = Section("reasons", "Evidence for the verdict", [*self.said[1:], *findings])
         first = next((i for i, each in enumerate(sections) if each.name == "model"), 0)
         every = [*sections[:first], reasons, *sections[first:]]
@@ -178,6 +184,7 @@ class Report:
             notes=[text for text in self.notes.split("\n\n") if text.strip()],
             answer=self.answer,
             verdict=self.said[0],
+            fit=None if self.fit is None else (MARKS[self.fit.outcome], self.fit.sentence()),
             beside=[each.summary for each in sections if each.summary],
             glance=glance,
             sections=every[: first + 1] if brief else every,

@@ -13,7 +13,7 @@ from bayesmodels.belief.reading import levels, places
 from bayesmodels.errors import PriorError
 from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
-from bayesmodels.referee import compare
+from bayesmodels.referee import check_fit, compare
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.report import canvas, figures, integration, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
@@ -267,7 +267,9 @@ def validated(model: pm.Model, data: Any, run: Run) -> dict[str, Any]:  # noqa: 
         lambda number: sampled(model, number, **run.sampler, **quiet),
         lambda given, share: compare(posterior, given, level=share, rng=rng),
     )
+    fit = run.timed("fit", "checking the model's fit", check_fit, model, drawn, rng=rng)
     return {
+        "fit": fit,
         "title": model.name or "PyMC model",
         "posterior": posterior,
         "reason": reason,

@@ -152,7 +152,7 @@ class Section(NamedTuple):
 class Page:
     """All that a report shows: the answer, the verdict, numbers one looks for first, and sections.
 
-    Of further findings the first `MOST_FINDINGS` are shown.
+    Of further findings the first `MOST_FINDINGS` are shown. The fit is coloured as a verdict is.
     """
 
     title: str
@@ -161,6 +161,7 @@ class Page:
     notes: Sequence[str]
     answer: Sequence[str]
     verdict: str
+    fit: tuple[Outcome, str] | None
     beside: Sequence[str]
     glance: Pairs
     sections: Sequence[Section]

@@ -30,6 +30,7 @@ from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
+from bayesmodels.models import given_statistic
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
 from bayesmodels.models.classifiers.features import (
     Block,
@@ -583,6 +584,8 @@ class GenerativeClassifier(ProductOfBeliefs):
                 each = [np.bincount(classified.rows_of_cells(name), x, len(total)) for x in each]
             total, lost = total + each[0], lost | (each[1] > 0)
         return RowsLeftOut(total, rows, lost)
+
+    given_statistic = given_statistic.of_parts
 
     def digits_lost(self, statistic: ClassStatistic) -> float:
         """Return about how many digits are lost in the block that loses most."""

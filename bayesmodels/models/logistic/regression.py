@@ -35,6 +35,7 @@ from bayesmodels.errors import DataError, PriorError, SeparationError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
+from bayesmodels.models import given_statistic
 from bayesmodels.models.logistic import penalized_fit
 from bayesmodels.models.logistic.laplace import LaplaceApproximation
 from bayesmodels.models.logistic.normal_weights import NormalWeights, deviations
@@ -655,6 +656,7 @@ class LogisticRegression(NormalWeights):
         return {"y": new[..., 1] if len(self.classes) == _TWO else new}
 
     simulated = simulation.of_targets
+    given_statistic = given_statistic.of_classes
 
     @property
     def value_labels(self) -> tuple[Hashable, ...]:

@@ -1,0 +1,231 @@
+r"""Whether a model fits its rows, which no comparison of formulas and draws can tell.
+
+A posterior may be computed without a fault and yet be wrong, since its model is. The rows are
+compared with rows that have the same sufficient statistic. Their law is known if the model is
+right, whatever its parameters and its prior are, so that the level of these tests holds for any
+number of rows; a posterior predictive check, which uses the rows twice, is too kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bayesmodels.belief.bambi_model import of_formula
+from bayesmodels.belief.declaring import is_pymc
+from bayesmodels.belief.protocol import GivenStatistic, Readable, Statistic
+from bayesmodels.errors import DataError
+from bayesmodels.input.containers import read
+from bayesmodels.input.parameters import proportion, randomness
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.misfits import Check, Column, found
+from bayesmodels.numerics.multiple_testing import holm
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Fit:
+    """What checks of a model's fit found.
+
+    Attributes
+    ----------
+    outcome : {"fits", "does not fit", "not checked"}
+        Whether rows stand out among rows of the model.
+    findings : sequence of str
+        What is wrong, the gravest first; or why nothing was checked.
+    table : pandas.DataFrame
+        A row for each check: what it is of the rows, its median and 98 % interval in rows of the
+        model, how probable it is to be as far off, `p`, and whether it is too far, `off`.
+    level : float
+        Probability that a model that is right is said not to fit, over all checks.
+    """
+
+    outcome: Literal["fits", "does not fit", "not checked"]
+    findings: Sequence[str]
+    table: pd.DataFrame
+    level: float
+
+    def sentence(self) -> str:
+        """Say in one sentence whether the model fits."""
+        if self.outcome == "not checked":
+            return f"Whether the model fits was not checked: {self.findings[0]}"
+        if self.outcome == "fits":
+            names = dict.fromkeys(name for _, name in self.table.index)
+            return f"No misfit was found: {', '.join(names)} are as the model says."
+        more = len(self.findings) - 1
+        also = f" ({more} more found)" if more else ""
+        return f"The model does not fit: {self.findings[0]}{also}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as plain values, for JSON."""
+        checks = self.table.reset_index().to_dict(orient="records")
+        return {
+            "outcome": self.outcome,
+            "sentence": self.sentence(),
+            "findings": list(self.findings),
+            "checks": checks,
+        }
+
+    def __repr__(self) -> str:
+        return f"Fit({self.outcome!r}, {len(self.table)} checks)"
+
+
+def check_fit(
+    model: Any,
+    data: Any = None,
+    *,
+    by: Any = None,
+    level: float = 0.01,
+    rng: np.random.Generator | int | None = None,
+) -> Fit:
+    r"""Return whether rows look like rows of a model: agreement is not fit.
+
+    With the rows' sufficient statistic s(x), checks T compare
+
+    .. math:: T(x) \quad\text{with}\quad T(x'), \qquad x' \sim p(x' \mid s(x') = s(x)),
+
+    a law without parameters, and so without prior. Of a logistic regression rows are drawn at the
+    mode, of a PyMC model by its posterior, and moved as the fit moves with them, to first order.
+
+    Parameters
+    ----------
+    model : Belief, LogisticRegression or pymc.Model
+        Before or after the data; or a PyMC model, which holds its own.
+    data : rows
+        As in the model's `update`, not weighted. Of a PyMC model, draws of its posterior, if there
+        are some already: a DataTree, as `sample` returns it.
+    by : array_like of length n, optional
+        Groups that the model leaves out, such as days or sites: are rows of a group alike?
+    level : float, default 0.01
+        Probability that a model that is right is said not to fit, over all checks (Holm).
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
+
+    Returns
+    -------
+    Fit
+        With `outcome`, `sentence()`, `findings` and `table`. Data given as a statistic, waiting
+        times cut short, and models whose rows can't be drawn given their statistic are "not
+        checked", and the findings say why.
+
+    Raises
+    ------
+    DataError
+        If `model` is no model of this package, `by` has another length, or `level` is no
+        probability.
+
+    References
+    ----------
+    Lehmann and Romano (2005), *Testing Statistical Hypotheses*, section 4.3; Robins, van der Vaart
+    and Ventura (2000), *Asymptotic distribution of p values in composite null models*; Gelman et
+    al. (2013), *Bayesian Data Analysis*, section 6.3.
+
+    Examples
+    --------
+    Counts that vary too much for a Poisson law:
+
+    >>> import bayesmodels as bm
+    >>> counts = [0, 7, 1, 12, 0, 0, 3, 15, 0, 2, 9, 0, 0, 6, 1]
+    >>> fit = bm.check_fit(bm.GammaPoisson(1, 1), counts, rng=1)
+    >>> fit.outcome
+    'does not fit'
+    >>> fit.findings[0].split(", ")[0]
+    'counts vary 7 times as much as a Poisson law says'
+    """
+    proportion(level, "level")
+    model, generator = of_formula(model), randomness(rng)
+    if isinstance(data, Statistic):
+        return _unchecked("the data were given as a statistic, whose rows are gone.", level)
+    try:
+        columns = _columns(model, data, generator)
+    except _NotChecked as why:
+        return _unchecked(str(why), level)
+    columns = columns if by is None else [_with_groups(column, by) for column in columns]
+    return _judged([one for column in columns for one in found(column, generator)], level)
+
+
+class _NotChecked(Exception):  # noqa: N818 - said in other words to the user
+    """Why nothing is checked."""
+
+
+def _columns(model: Any, data: Any, rng: np.random.Generator) -> list[Column]:
+    """Return what is looked at of rows; refuse what is no model."""
+    if is_pymc(model):
+        from bayesmodels.posteriors.rows_alike import columns
+        from bayesmodels.posteriors.sampling import sample
+
+        drawn = sample(model, rng=rng) if data is None else data
+        make = partial(columns, model, drawn["posterior"].to_dataset(), rng)
+    elif isinstance(model, type) or not isinstance(model, Readable | GivenStatistic):
+        kind = model.__name__ if isinstance(model, type) else type(model).__name__
+        raise DataError(
+            "model: must be a model of this package, such as bm.GammaPoisson(1, 1), or a PyMC "
+            f"model; got {kind}."
+        )
+    elif data is None:
+        raise DataError(
+            "data: must be given, unless the model is a PyMC model, which holds its own."
+        )
+    elif not isinstance(model, GivenStatistic):
+        raise _NotChecked(f"there are no checks of {type(model).__name__} yet.")
+    else:
+        make = partial(model.given_statistic, data)
+    try:
+        return list(make())
+    except DataError as error:
+        raise _NotChecked(str(error)) from None
+
+
+def _with_groups(column: Column, by: Any) -> Column:
+    """Return a column with one more check: whether rows of a group are alike."""
+    labels = read(by, "by").values
+    if labels.shape != column.x.shape[:1]:
+        raise DataError(
+            f"by: must have one label a row; got shape {labels.shape} and {len(column.x)} rows."
+        )
+    _, codes = np.unique(labels.astype(str), return_inverse=True)
+    members = codes == np.arange(codes.max(initial=0) + 1)[:, None]
+
+    def between(own: Column, x: Array) -> Array:
+        sums = own.gaps(x) @ members.T if own.x.ndim == 1 else np.zeros((*x.shape[:-2], 1))
+        return np.asarray((sums**2 / members.sum(1).clip(min=1)[: sums.shape[-1]]).sum(-1))
+
+    check = Check(
+        "groups",
+        between,
+        "rows of a group are alike, and the model knows nothing of the groups; model them",
+        share=1.0,
+    )
+    return replace(column, checks=(*column.checks, check))
+
+
+def _judged(each: Sequence[Any], level: float) -> Fit:
+    import pandas as pd
+
+    if not each:
+        return _unchecked("there are too few rows.", level)
+    rows = [(one.column, one.check.name) for one in each]
+    table = pd.DataFrame(
+        [[one.seen, one.median, one.low, one.high, one.p] for one in each],
+        index=pd.MultiIndex.from_tuples(rows, names=["column", "check"]),
+        columns=["rows", "median", "low", "high", "p"],
+    )
+    off = holm(table["p"], level, [one.check.weight for one in each])
+    table["off"] = np.isin(np.arange(len(each)), off)
+    findings = [f"{each[k].column}: {each[k].words}".removeprefix(": ") for k in off]
+    return Fit("does not fit" if off else "fits", findings, table, level)
+
+
+def _unchecked(why: str, level: float) -> Fit:
+    import pandas as pd
+
+    index = pd.MultiIndex.from_arrays([[], []], names=["column", "check"])
+    columns = ["rows", "median", "low", "high", "p", "off"]
+    empty = pd.DataFrame(index=index, columns=columns, dtype=float)
+    return Fit("not checked", [why], empty, level)
