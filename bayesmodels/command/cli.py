@@ -236,6 +236,7 @@ def models(as_json: bool) -> None:
     type=click.FloatRange(0, min_open=True),
     help="With --decide: stop where the expected loss of the best choice is at most this.",
 )
+@click.option("--no-draws", is_flag=True, help="Sample nothing: the closed form, or the integral.")
 @click.option("--strict", is_flag=True, help="End with 1 if the model does not fit, too.")
 @_look
 @_json
@@ -260,6 +261,7 @@ def report(
     acceptable_loss: float | None,
     family: str | None,
     strict: bool,
+    no_draws: bool,
     **columns: Any,
 ) -> str:
     """Fit MODEL to FILE (.csv, .tsv, .xlsx, .parquet ...), check it, and write an HTML report.
@@ -288,8 +290,9 @@ def report(
             _say(source, "")
             _print_reading(reading)
         return "agree"
-    path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
-    how: dict[str, Any] = {"rng": rng, "source": source, **size}
+    path = output or Path(f"{model}.html")
+    drawn = _number_of_draws(draws, without=no_draws)
+    how = {"rng": rng, "source": source, "draws": drawn, "tune": draws, "chains": chains}
     options = {"best": best, "rope": rope, "acceptable_loss": acceptable_loss}
     wanted = {part: value for part, value in options.items() if value is not None}
     if not decide:
@@ -318,6 +321,19 @@ def report(
         _say(*([*decision.sentences(result.prob), ""] if decision else []), *result.sentences(), "")
         _print_reading(reading, most=_MOST_COLUMNS)
         click.echo(f"Report: {path}")
+    return _ending(result, strict=strict)
+
+
+def _number_of_draws(draws: int, *, without: bool) -> int:
+    """Return how many draws are wanted, none of them `without`, and refuse what contradicts it."""
+    if not without:
+        return draws
+    _refuse_unused(("draws", "chains"), "is about draws; leave it out, or --no-draws.")
+    return 0
+
+
+def _ending(result: Any, *, strict: bool) -> str:
+    """Return the outcome by which a command ends: the verdict's or, if `strict`, the fit's."""
     misfit = strict and result.fit is not None and result.fit.outcome == "does not fit"
     return "does not fit" if misfit else str(result.outcome)
 
@@ -413,8 +429,6 @@ def exact(
         _refuse_unused(("title", "notes", "brief"), "is about the report; add --html.")
     if not check:
         _refuse_unused(("draws", "chains"), "is about draws; add --sample or --html.")
-    if html and not check:
-        _refuse("--html: a report compares with draws; leave out --no-sample.")
     try:
         with _steps(total=7 if check else 2) as step:
             from bayesmodels.command.model_file import load_model
@@ -422,11 +436,11 @@ def exact(
 
             step("loading the model")
             model, result = load_model(target), None
-            if check:
+            if check or html:
                 from bayesmodels.report import validate
                 from bayesmodels.report.html import styled
 
-                size = {"draws": draws, "tune": draws, "chains": chains}
+                size = {"draws": draws if check else 0, "tune": draws, "chains": chains}
                 result = validate(model, rng=rng, source=target, progress=step, **size)
                 result = styled(result, title=title, notes=notes, prob=prob)
                 if html:
@@ -783,7 +797,7 @@ def _validated(
     try:
         return validate(model, data, likelihood=likelihood, progress=progress, **how)
     except NotConjugate as no:
-        if name != "formula":
+        if name != "formula" or not how["draws"]:
             raise
         return sampled_twice(model, no.reason, progress=progress, **how)
 

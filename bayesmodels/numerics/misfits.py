@@ -20,7 +20,7 @@ import numpy as np
 
 from bayesmodels.numerics import Array
 
-_MOST, _FEW, _BLOCK = 2000, 200, 2_000_000  # sets of rows, at most and at least; numbers at a time
+_MOST, _FEW, _BLOCK = 5000, 200, 2_000_000  # sets of rows, at most and at least; numbers at a time
 _CELLS = 200_000_000  # numbers that are drawn in all, of very many rows
 _ENOUGH = 25  # sets as far off, on the side where there are fewer, of a statistic that is usual
 _ROUNDING = 1e-9  # of a statistic, which makes no difference

@@ -11,12 +11,13 @@ to first order, as rows do that the posterior has learnt from.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pymc as pm
 from pymc.distributions.moments import mean
-from pytensor.compile.function import function
+from pytensor.compile.maker import function
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array, misfits
@@ -50,10 +51,13 @@ def columns(model: pm.Model, posterior: xr.Dataset, rng: np.random.Generator) ->
         raise DataError("model: no variable is observed by a law whose mean PyMC knows.")
     cells = sum(int(rv.size.eval()) for rv in model.observed_RVs)
     drawn = _thinned(posterior, min(_SETS, max(_DRAWS, _MOST_CELLS // max(1, cells))))
+    log = logging.getLogger("pymc.sampling.forward")  # it would name the variables
+    log.disabled = True
     with model:
         tree = pm.sample_posterior_predictive(
             drawn, var_names=list(known), random_seed=rng, progressbar=False
         )
+    log.disabled = False
     replicated = tree["posterior_predictive"]
     free = [rv for rv in model.free_RVs if rv.name in posterior]
     at = function(free, list(known.values()), on_unused_input="ignore")

@@ -56,8 +56,9 @@ class Fit:
         if self.outcome == "not checked":
             return f"Whether the model fits was not checked: {self.findings[0]}"
         if self.outcome == "fits":
-            names = dict.fromkeys(name for _, name in self.table.index)
-            return f"No misfit was found: {', '.join(names)} are as the model says."
+            *others, last = dict.fromkeys(name for _, name in self.table.index)
+            names = f"{', '.join(others)} and {last}" if others else last
+            return f"No misfit was found in {names}."
         more = len(self.findings) - 1
         also = f" ({more} more found)" if more else ""
         return f"The model does not fit: {self.findings[0]}{also}."

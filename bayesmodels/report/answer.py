@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from bayesmodels.belief.rows import rows_at
 from bayesmodels.decisions.decision import decide
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.data import paired, weighted
+from bayesmodels.input.wrappers import Weighted
 from bayesmodels.numerics import Array
 from bayesmodels.report.features import Rows
 from bayesmodels.report.rounding import decimals_of, rounded
@@ -55,6 +57,12 @@ class Effect(NamedTuple):
     def size(self) -> float:
         """The effect of one standard deviation of a column, in the target's."""
         return self.mean * (self.scale or np.nan)
+
+    @property
+    def ratio(self) -> Effect:
+        """What odds are multiplied by, of an effect on their log."""
+        numbers = np.exp([self.mean, self.low, self.high])
+        return Effect(self.label, *map(float, numbers))
 
     @property
     def clear(self) -> bool:
@@ -128,6 +136,9 @@ def weights(report: Any) -> list[Effect]:
     posterior: Any = report.posterior
     name = next(iter(posterior.dims))
     each = effects(posterior, name, report.prob)
+    if isinstance(prior, Approximable) and report.sampled is not None:
+        each = _drawn(each, report.sampled["posterior"][name].to_numpy(), report.prob)
+    each = [e._replace(label=plain(e.label)) for e in each]
     if not isinstance(report.data, Statistic) and not weighted(report.data):
         X, y = prior.design(report.data)
         spread = X.std(0)
@@ -139,28 +150,51 @@ def weights(report: Any) -> list[Effect]:
     return sorted(each, key=lambda e: -abs(e.low + e.high) / (e.high - e.low))
 
 
+def _drawn(each: Sequence[Effect], draws: Array, prob: float) -> list[Effect]:
+    """Return the same effects by draws (chain, draw, ...): an approximation may be off."""
+    flat = draws.reshape(-1, len(each))
+    low, high = np.quantile(flat, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+    numbers = zip(each, flat.mean(0), low, high, strict=True)
+    return [Effect(e.label, *map(float, others)) for e, *others in numbers]
+
+
+def plain(label: str) -> str:
+    """Return the label of a scalar without its variable's symbol.
+
+    Examples
+    --------
+    >>> plain("theta[aspirin]"), plain("w[Type[Midsize]]"), plain("w[x:Type[Van]]"), plain("mu[0]")
+    ('aspirin', 'Type: Midsize', 'x × Type: Van', 'mu[0]')
+    """
+    inner = label.partition("[")[2].removesuffix("]")
+    if not inner or inner.isdigit():
+        return label
+    terms = re.split(r":(?![^\[]*\])", inner)
+    return " × ".join(re.sub(r"\[(.+)\]$", r": \1", term) for term in terms)
+
+
 def _weights(report: Any) -> list[str]:
-    each, prob = weights(report), _percent(report.prob)
+    each, prob, prior = weights(report), _percent(report.prob), report.prior
     clear, unclear = [e for e in each if e.clear], [e for e in each if not e.clear]
-    of = "one weight" if len(each) == 1 else f"{len(each):,} weights"
     if not clear:
-        return [f"No {prob} interval of {of} leaves out zero."] if each else []
-    some = of if len(each) == 1 else f"{len(clear):,} of {of}"
-    head = f"{prob} intervals leave out zero for {some}"
-    if clear[0].scale is None:
-        said = [f"{head}: {_listed(clear)}."]
+        of = "one column" if len(each) == 1 else f"{len(each):,} columns"
+        return [f"No {prob} interval of the effects of {of} leaves out zero."] if each else []
+    if isinstance(prior, Regressing):
+        what = f"{_target(report)} changes by"
     else:
-        regressing = isinstance(report.prior, Regressing)
-        unit = "standard deviations of the target" if regressing else "log odds"
-        sizes = [f"{e.label} {e.size:+.2f}".replace("-", "−") for e in clear[:_SHOWN]]
-        largest = ", ".join(sizes) + _more(clear)
-        said = [
-            f"{head}.",
-            f"Largest effects of one standard deviation of a column, in {unit}: {largest}.",
-            f"In the columns’ own units, with {prob} intervals: {_listed(clear)}.",
-        ]
+        clear, (first, second, *more) = [e.ratio for e in clear], map(str, prior.classes)
+        of = f"a class against {first}" if more else second
+        what = f"the odds of {of} are multiplied by"
+    said = [f"For one more unit of a column {what} ({prob} intervals): {_listed(clear)}."]
     names = ", ".join(e.label for e in unclear[:_SHOWN]) + _more(unclear)
     return [*said, f"Not told from zero: {names}."] if unclear else said
+
+
+def _target(report: Any) -> str:
+    """Return what the target is called, if it has a name."""
+    data = report.data.rows if isinstance(report.data, Weighted) else report.data
+    name = getattr(getattr(data, "target", None), "name", None)
+    return "the target" if name is None else str(name)
 
 
 def _explained(report: Any) -> list[str]:
@@ -206,10 +240,11 @@ def grouped(posterior: Any) -> str | None:
 
 
 def _groups(posterior: Any, name: str, prob: float) -> list[str]:
-    each = effects(posterior, name, prob)
+    each = [e._replace(label=plain(e.label)) for e in effects(posterior, name, prob)]
     order = sorted(range(len(each)), key=lambda k: -(each[k].low + each[k].high))
     shown = [each[k] for k in order]
-    said = [f"By group, the largest first, with {_percent(prob)} intervals: {_listed(shown)}."]
+    by = f"{name} by group, the largest first ({_percent(prob)} intervals)"
+    said = [f"{by}: {_listed(shown)}."]
     if len(each) == 1:
         return said
     try:
@@ -313,6 +348,10 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
     every = [e for e in result if e.label not in symmetric]
     if len(names) == 1:
         every.sort(key=lambda e: -(e.low + e.high))
+    if len(names) == 1 and len(every) > 1:
+        of = f"{names[0]}, the largest first ({_percent(prob)} intervals)"
+        said.append(f"{of}: {_listed([e._replace(label=plain(e.label)) for e in every])}.")
+        every = []
     every = _deterministics(posterior, prob) + every
     if every:
         said.append(f"With {_percent(prob)} intervals: {_listed(every)}.")

@@ -102,7 +102,7 @@ def methods(report: Report) -> sections.Methods:
         "Means of the approximation differ from those of the draws by at most "
         f"{float(report.errors['error'].abs().max()):.2g} posterior standard deviations."
     )
-    return [about, sections.sampling(report), end], sections.MEASURED
+    return [about, *sections.sampling(report), end], sections.MEASURED
 
 
 def scalars(report: Report) -> int:
@@ -264,7 +264,7 @@ def validated(model: LogisticRegression, data: Any, run: Run) -> dict[str, Any]:
     draws = run.settings["draws a chain"]
     sampled = run.sampled(lambda number: mcmc_draws(model, data, draws=number, **how), draws)
     verdict = timed("comparison", "measuring the approximation", compare, near, sampled)
-    fit = timed("fit", "checking the model's fit", check_fit, model, data, rng=run.rng)
+    fit = timed("fit", "checking the model's fit", check_fit, model, data, rng=run.rng.spawn(1)[0])
     return {
         "title": model.title,
         "fit": fit,

@@ -39,20 +39,19 @@ from bayesmodels.report.page import Part, Section, Shown
 from bayesmodels.report.predictive import predictive
 from bayesmodels.report.run import Run
 
+_REPLICATED = 250  # draws a chain, where none are asked for: for pictures
+
 glance, scalars = tables.glance, tables.scalars
 
 
 def described(report: Report) -> list[Section]:
     """Return model, parameters, comparison and evidence."""
+    title, verdict = "Exact and sampled posterior", report.comparison
+    compared = [] if verdict is None else tables.comparison(verdict, report.prob)
     return [
         Section("model", "Model", [Part("equations", report.prior.equations)]),
         Section("parameters", "Prior and posterior", [Part("tables", tables.parameters(report))]),
-        Section(
-            "comparison",
-            "Exact and sampled posterior",
-            tables.comparison(report.comparison, report.prob),
-        ),
-        *_classes(report),
+        *([Section("comparison", title, compared), *_classes(report)] if compared else []),
         _evidence(report),
     ]
 
@@ -99,13 +98,14 @@ def methods(report: Report) -> sections.Methods:
         "against the joint density of the same model in PyMC "
         f"{report.versions.get('pymc', '')} [1] at {report.identity.points} points."
     )
-    return [about, sections.sampling(report), sections.judging(report)], sections.JUDGED
+    return [about, *sections.sampling(report), *sections.judging(report)], sections.JUDGED
 
 
 def judge(report: Report) -> Judged:
     """Judge formulas first, then the sampler's draws."""
     identity, comparison, bridge = report.identity, report.comparison, report.bridge
-    outcome: Outcome = comparison.outcome if identity.holds else "disagree"
+    sampled: Outcome = "agree" if comparison is None else comparison.outcome
+    outcome: Outcome = sampled if identity.holds else "disagree"
     head = {
         "agree": "The algebra, the PyMC model and its draws agree.",
         "disagree": "The algebra and the PyMC model agree, but the sampler's draws do not: the "
@@ -113,6 +113,8 @@ def judge(report: Report) -> Judged:
         "inconclusive": "The algebra and the PyMC model agree; the draws are too few to judge, "
         "or have not mixed.",
     }[outcome]
+    if comparison is None:
+        head = "The algebra and the PyMC model agree. Nothing was sampled."
     if not identity.holds:
         head = "The algebra and the PyMC model do not describe the same posterior."
     blamed = [] if report.diagnosis is None else [report.diagnosis.sentence()]
@@ -121,10 +123,11 @@ def judge(report: Report) -> Judged:
     if bridge is not None:
         by["log_evidence_by_bridge"] = bridge.log_evidence
         by["log_evidence_by_bridge_error"] = bridge.error
+    compared = [] if comparison is None else [comparison.sentence()]
     return on_draws(
         report,
         outcome,
-        [head, *blamed, identity.sentence(), comparison.sentence()],
+        [head, *blamed, identity.sentence(), *compared],
         log_evidence=report.log_evidence,
         **by,
         identity_holds=identity.holds,
@@ -142,12 +145,15 @@ def pictures(report: Report) -> list[Picture]:
     """
     if levels(report.posterior):
         return [*hypotheses(report), predictive(report)]
-    shown = figures.scalars(report.comparison, priors(report))
+    drawn: list[Picture] = []
+    if report.comparison is not None:
+        shown = figures.scalars(report.comparison, priors(report))
+        drawn = figures.of_draws(shown, float(report.settings["level"]), report.sampled)
     return [
-        *figures.of_draws(shown, float(report.settings["level"]), report.sampled),
+        *drawn,
         predictive(report),
         *learnt(report),
-        *(mixtures(report) if isinstance(report.prior, LatentClasses) else []),
+        *(mixtures(report) if isinstance(report.prior, LatentClasses) and drawn else []),
     ]
 
 
@@ -168,6 +174,11 @@ def validated(model: Belief, data: Any, run: Run) -> dict[str, Any]:
     likelihood = settings["likelihood"]
     size = {"draws": settings["draws a chain"], "chains": settings["chains"]}
     posterior = timed("posterior", "exact posterior", model.update, data)
+    if not size["draws"] and (isinstance(model, LatentClasses) or levels(posterior)):
+        raise DataError(
+            f"draws: a report of {type(model).__name__} compares draws; give draws=1000, or leave "
+            "--no-draws out."
+        )
     stated = log_evidence(model, data)
 
     def identified() -> tuple[Any, Identity, Diagnosis | None]:
@@ -179,6 +190,21 @@ def validated(model: Belief, data: Any, run: Run) -> dict[str, Any]:
 
     words = "comparing formula and PyMC model"
     declared, identity, diagnosis = timed("identity", words, identified)
+    parts = {
+        "title": getattr(model, "title", type(model).__name__),
+        "prior": model,
+        "posterior": posterior,
+        "data": data,
+        "log_evidence": stated,
+        "identity": identity,
+        "diagnosis": diagnosis,
+    }
+    words, (own,) = "checking the model's fit", rng.spawn(1)
+    if not size["draws"]:
+        size["draws"] = _REPLICATED
+        parts["fit"] = timed("fit", words, check_fit, model, data, rng=own)
+        exact = timed("exact draws", "exact draws", exact_draws, model, data, rng=rng, **size)
+        return {**parts, "exact": exact}
     exact = timed("exact draws", "exact draws", exact_draws, model, data, rng=rng, **size)
     rows = _rows_to_compare(posterior, data)
     comparison, sampled = run.decided(
@@ -187,21 +213,15 @@ def validated(model: Belief, data: Any, run: Run) -> dict[str, Any]:
     )
     # Chains of a mixture keep to one order of its classes; a bridge needs all of them.
     given = exact if isinstance(model, LatentClasses) else sampled
-    words = "the evidence by a bridge"
-    bridge, missing = timed("evidence", words, _bridged, stated, declared, model, given, rng)
-    fit = timed("fit", "checking the model's fit", check_fit, model, data, rng=rng)
+    bridge, missing = timed(
+        "evidence", "the evidence by a bridge", _bridged, stated, declared, model, given, rng
+    )
     return {
-        "title": getattr(model, "title", type(model).__name__),
-        "prior": model,
-        "posterior": posterior,
-        "data": data,
-        "log_evidence": stated,
-        "identity": identity,
+        **parts,
         "comparison": comparison,
-        "fit": fit,
+        "fit": timed("fit", words, check_fit, model, data, rng=own),
         "exact": exact,
         "sampled": sampled,
-        "diagnosis": diagnosis,
         "bridge": bridge,
         "no_bridge": missing,
     }

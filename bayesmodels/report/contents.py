@@ -28,13 +28,14 @@ def report(kind: ModuleType, run: Run, **parts: Any) -> Report:
 
 def contents(kind: ModuleType, report: Report, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections, in their order."""
-    rows = None if report.prior is None or report.exact is None else left_out(report)
+    sampled = report.prior is not None and report.exact is not None and report.sampled is not None
+    rows = left_out(report) if sampled else None
     scaled, (sentences, cited) = _sensitivity(report), kind.methods(report)
     drawn = [*kind.pictures(report), *(rows.pictures if rows else ())]
     worst = "|z|" if report.errors is None else "error"
     return kind.glance(report), [
         *effects.sections(report),
-        *fit.section(report),
+        *fit.section(report.fit),
         *kind.described(report),
         *([rows] if rows else []),
         *scaled,

@@ -52,7 +52,10 @@ def _elements(posterior: Any, prob: float) -> list[Effect]:
     """Return the elements of what differs between groups, or of the only variable."""
     names = [name for name in posterior.dims if name not in levels(posterior)]
     name = answer.grouped(posterior) or (names[0] if len(names) == 1 else None)
-    return [] if name is None else answer.effects(posterior, name, prob)
+    if name is None:
+        return []
+    each = answer.effects(posterior, name, prob)
+    return [effect._replace(label=answer.plain(effect.label)) for effect in each]
 
 
 def table(each: Sequence[Effect], prob: float) -> Table:

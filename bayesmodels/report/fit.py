@@ -10,8 +10,8 @@ from bayesmodels.report.page import Column, Part, Section, Table, cut
 from bayesmodels.report.rounding import decimals_of, rounded
 
 if TYPE_CHECKING:
+    from bayesmodels.referee.fit import Fit
     from bayesmodels.referee.verdict import Outcome
-    from bayesmodels.report.html import Report
 
 MARKS: dict[str, Outcome] = {
     "fits": "agree",
@@ -21,14 +21,13 @@ MARKS: dict[str, Outcome] = {
 """How an outcome is coloured: as the verdict that is as good or bad."""
 
 
-def section(report: Report) -> list[Section]:
+def section(fit: Fit | None) -> list[Section]:
     """Return what was checked of the rows; nothing where nothing was."""
-    fit = report.fit
     if fit is None or not len(fit.table):
         return []
     table, several = fit.table, len(set(fit.table.index.get_level_values("column"))) > 1
     names = [f"{column}: {check}" if several and column else check for column, check in table.index]
-    decimals = [decimals_of((row.high - row.low) / 4, 2) for row in table.itertuples()]
+    decimals = [decimals_of(float(gap) / 4, 2) for gap in table["high"] - table["low"]]
 
     def numbers(head: str, name: str, group: str = "", *, judged: bool = False) -> Column:
         pairs = zip(table[name], decimals, strict=True)
@@ -49,7 +48,7 @@ def section(report: Report) -> list[Section]:
         numbers("to", "high", of),
         Column("p", p, numeric=False),
     )
-    marked = frozenset(np.flatnonzero(table["off"]).tolist())
+    marked = frozenset(np.flatnonzero(table["off"].to_numpy()).tolist())
     note = (
         f"Over all checks, a model that is right is said not to fit with a probability of at most "
         f"{100 * fit.level:g} % (Holm)."

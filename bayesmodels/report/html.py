@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bayesmodels.belief import notebook
+from bayesmodels.belief.reading import summary_or_intervals
 from bayesmodels.belief.values import fill
 from bayesmodels.input.parameters import proportion
 from bayesmodels.referee.verdict import Outcome
@@ -228,8 +229,11 @@ class Report:
 
 
 def on_draws(report: Report, outcome: Outcome, said: Sequence[str], **values: Any) -> Judged:
-    """Return a verdict that ends with one on draws, and what was found beside it."""
+    """Return a verdict that ends with one on draws, if any, and what was found beside it."""
     verdict = report.comparison
+    if verdict is None:
+        table = summary_or_intervals(report.posterior, report.prob)
+        return Judged(outcome, said, [], table, {"sentences": list(said), **values})
     measured = verdict.measured()
     known = {
         "sentences": [*said, *verdict.findings],

@@ -15,6 +15,7 @@ from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
 from bayesmodels.referee import check_fit, compare
 from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report import canvas, figures, integration, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.html import Judged, Report, on_draws
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from bayesmodels.posteriors.posterior import ExactPosterior
 
 
+_FEW = 500  # draws a chain, where none are asked for
+_PROVED = "The model has a closed form, the same as PyMC's density."
 _IN_WORDS = 6  # values that an alternative text goes through
 _UNSEEN = 1e-3  # less probable values at both ends are not drawn
 _HEADS = {
@@ -55,7 +58,10 @@ glance, scalars = tables.glance, tables.scalars
 def described(report: Report) -> list[Section]:
     """Return model, parameters, comparison and evidence."""
     posterior, verdict = report.posterior, report.comparison
-    compared = f"{verdict.kind.capitalize()} and sampled posterior"
+    compared = []
+    if verdict is not None:
+        title = f"{verdict.kind.capitalize()} and sampled posterior"
+        compared = [Section("comparison", title, tables.comparison(verdict, report.prob))]
     if isinstance(posterior, Integrated):
         none = f"There is no closed form that could be proved: {report.reason}"
         searched = (
@@ -75,7 +81,7 @@ def described(report: Report) -> list[Section]:
     return [
         Section("model", "Model", model),
         *([Section("parameters", title, numbers)] if numbers else []),
-        Section("comparison", compared, tables.comparison(verdict, report.prob)),
+        *compared,
         evidence,
     ]
 
@@ -94,12 +100,13 @@ def methods(report: Report) -> sections.Methods:
     else:
         how += f"density at {posterior.verification.points} points."
     about = f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was {how}"
-    return [about, sections.sampling(report), sections.judging(report)], sections.JUDGED
+    return [about, *sections.sampling(report), *sections.judging(report)], sections.JUDGED
 
 
 def judge(report: Report) -> Judged:
     """Judge the sampler's draws, by what the posterior is."""
-    posterior, outcome = report.posterior, report.comparison.outcome
+    posterior, verdict = report.posterior, report.comparison
+    outcome: Outcome = "agree" if verdict is None else verdict.outcome
     known: dict[str, Any]
     if report.reason:
         words = _HEADS["integrated"]
@@ -115,12 +122,16 @@ def judge(report: Report) -> Judged:
             f"explains: they are the same {reach}."
         )
         known = {"families": posterior.families, "verified": posterior.verified}
+    head, compared = words[outcome], [] if verdict is None else [verdict.sentence()]
+    if verdict is None:
+        head = "The model was integrated numerically." if report.reason else _PROVED
+        head += " Nothing was sampled."
     return on_draws(
         report,
         outcome,
-        [words[outcome], proof, report.comparison.sentence()],
+        [head, proof, *compared],
         to_blame=to_blame if outcome == "disagree" else [],
-        rung=report.comparison.kind,
+        rung="integrated" if report.reason else "exact",
         explanation=posterior.explain(),
         **known,
         log_evidence=report.log_evidence,
@@ -184,6 +195,8 @@ def observed(exact: xr.DataTree) -> list[tuple[str, str]]:
 def pictures(report: Report) -> list[Picture]:
     """Draw densities, distribution functions, ranks and traces; of finite variables visits."""
     result: list[Picture] = []
+    if report.comparison is None:
+        return result
     if set(report.posterior.dims) - set(levels(report.posterior)):
         level = float(report.settings["level"])
         shown, kind = figures.scalars(report.comparison), report.comparison.kind
@@ -244,15 +257,17 @@ def _log_evidence(posterior: Any) -> float | None:
         return None
 
 
-def validated(model: pm.Model, data: Any, run: Run) -> dict[str, Any]:  # noqa: ARG001 - it has its own
+def validated(given: Any, data: Any, run: Run) -> dict[str, Any]:
     """Find a PyMC model's posterior without a sampler, and compare a sampler's draws with it.
 
-    Return parts of a report. Where that can't be done the refusal says what can be.
+    A model of this package without a closed form is declared with its data. Return parts of a
+    report. Where that can't be done the refusal says what can be.
     """
     from bayesmodels.posteriors.ladder import solved
     from bayesmodels.posteriors.posterior import sampled
     from bayesmodels.posteriors.sampling import independent_tree
 
+    model: pm.Model = given if data is None else given.declare(data)
     draws, chains, rng = run.settings["draws a chain"], run.settings["chains"], run.rng
     quiet: dict[str, Any] = {
         "progressbar": False,
@@ -261,20 +276,32 @@ def validated(model: pm.Model, data: Any, run: Run) -> dict[str, Any]:  # noqa: 
     }
     posterior, reason = run.timed("posterior", "closed form, or integration", solved, model, rng)
     drawn = run.timed(
-        "independent draws", "independent draws", independent_tree, posterior, draws, chains, rng
+        "independent draws",
+        "independent draws",
+        independent_tree,
+        posterior,
+        draws or _FEW,
+        chains,
+        rng,
     )
+    parts = {
+        "title": getattr(given, "title", None) or model.name or "PyMC model",
+        **({} if data is None else {"prior": given.met(data), "data": data}),
+        "posterior": posterior,
+        "reason": reason,
+        "log_evidence": _log_evidence(posterior),
+        "exact": drawn,
+    }
+    words, (own,) = "checking the model's fit", rng.spawn(1)
+    if not draws:
+        return {**parts, "fit": run.timed("fit", words, check_fit, model, drawn, rng=own)}
     comparison, from_pymc = run.decided(
         lambda number: sampled(model, number, **run.sampler, **quiet),
         lambda given, share: compare(posterior, given, level=share, rng=rng),
     )
-    fit = run.timed("fit", "checking the model's fit", check_fit, model, drawn, rng=rng)
     return {
-        "fit": fit,
-        "title": model.name or "PyMC model",
-        "posterior": posterior,
-        "reason": reason,
-        "log_evidence": _log_evidence(posterior),
+        **parts,
+        "fit": run.timed("fit", words, check_fit, model, drawn, rng=own),
         "comparison": comparison,
-        "exact": drawn,
         "sampled": from_pymc,
     }

@@ -150,29 +150,35 @@ def methods(sentences: Sequence[str], cited: Sequence[str], scaled: Sequence[Any
     return Section("methods", "Methods, in a paragraph", [paragraph, Part("works", cited)])
 
 
-def sampling(report: Report) -> str:
-    """Say which sampler drew how much, where [2] and [3] are cited."""
+def sampling(report: Report) -> list[str]:
+    """Say which sampler drew how much, if one did, where [2] and [3] are cited."""
+    if report.sampled is None:
+        return []
     posterior, settings = report.sampled["posterior"], report.settings
     versions = report.versions
     name = str(posterior.attrs.get("inference_library", "pymc"))
     sampler = f"{_SAMPLERS.get(name, name)} {versions.get(name, '')}".rstrip()
-    return (
+    said = (
         f"{settings['chains']} chains of {int(posterior.sizes['draw']):,} draws each, after "
         f"{settings['tuning steps a chain']:,} tuning steps each, were sampled with {sampler}; "
         "effective sample sizes and R-hat [2] were computed with ArviZ "
         f"{versions.get('arviz', '')} [3]."
     )
+    return [said]
 
 
-def judging(report: Report) -> str:
-    """Say how draws were compared with a closed form, where [4] is cited."""
+def judging(report: Report) -> list[str]:
+    """Say how draws were compared with a closed form, if any were, where [4] is cited."""
+    if report.comparison is None:
+        return []
     law = "closed form" if report.comparison.kind == "exact" else "law by integration"
-    return (
+    said = (
         f"The draws were compared with the {law}, and chains with each other, by the "
         f"probability-integral transforms of {scalars(report.comparison)}, in Monte-Carlo standard "
         f"errors and with a family-wise error rate of {100 * float(report.settings['level']):g} % "
         f"(Holm [4]); the verdict was “{report.outcome}”."
     )
+    return [said]
 
 
 def scalars(verdict: Verdict) -> str:

@@ -365,13 +365,15 @@ def predictions(verdict: Verdict) -> Table | None:
 def glance(report: Report) -> Pairs:
     """Return the few numbers that one looks for first."""
     exact = "none" if report.log_evidence is None else rounded(report.log_evidence, 3)
-    worst = discrepancies(report.comparison)
-    return [("log evidence", exact), *worst, *divergences(report.sampled)]
+    known = [("log evidence", exact)]
+    if report.comparison is None:
+        return known
+    return [*known, *discrepancies(report.comparison), *divergences(report.sampled)]
 
 
 def scalars(report: Report) -> int:
     """Return how many scalars could be drawn."""
-    return len(continuous(report.comparison))
+    return 0 if report.comparison is None else len(continuous(report.comparison))
 
 
 def discrepancies(verdict: Verdict) -> Pairs:

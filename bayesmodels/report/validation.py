@@ -61,7 +61,8 @@ def validate(
     data : rows or statistic
         As in the model's `declare`; not with a PyMC model.
     draws, tune, chains : int
-        Settings of the sampler. If so many draws leave the verdict open, the sampler runs once
+        Settings of the sampler; with ``draws=0`` nothing is sampled, and a logistic regression is
+        integrated. If so many draws leave the verdict open, the sampler runs once
         more with as many as should decide it, at most ten times as many.
     likelihood : {"rows", "statistic"}, optional
         How the data are declared in PyMC; not with a PyMC model. By default their statistic if
@@ -100,7 +101,7 @@ def validate(
     seed = rng if isinstance(rng, int) else None
     generator = randomness(rng)
     settings: dict[str, Any] = {
-        "draws a chain": count(draws, "draws", LEAST_DRAWS),
+        "draws a chain": draws and count(draws, "draws", LEAST_DRAWS),
         "tuning steps a chain": tune,
         "chains": count(chains, "chains", LEAST_CHAINS),
         "likelihood": likelihood or likelihood_of(model, data),
@@ -121,7 +122,7 @@ def validate(
             "data: must be given, unless the model is a PyMC model, which holds its own."
         )
     elif isinstance(model, Approximable):
-        kind = approximation
+        kind = approximation if draws else model_validation
     return contents.report(kind, run, **kind.validated(model, data, run))
 
 

@@ -202,7 +202,6 @@ def test_what_there_is_not_is_said():
         (["stops.py:model"], "running 'stops.py' raised SystemExit: 4"),
         (["syntax.py:model"], "SyntaxError"),
         (["trial.py:model", "--html", "/no/such/folder/x.html"], "there is no folder"),
-        (["trial.py:model", "--html", "x.html", "--no-sample"], "leave out --no-sample"),
         (["trial.py:model", "--draws", "1"], "--draws"),
         (["trial.py:model", "--draws", "100"], "--draws: is about draws; add --sample or --html."),
         (["trial.py:model", "--title", "T"], "--title: is about the report; add --html."),

@@ -108,8 +108,8 @@ def test_a_fit_says_what_was_checked():
     assert json.loads(json.dumps(fit.to_dict()))["outcome"] == fit.outcome
     assert "does not fit" in repr(fit)
     fit = bm.check_fit(POISSON, [3, 1, 2, 4, 2, 3], rng=1)
-    names = "dispersion, zeros, largest deviation, order of rows"
-    assert fit.sentence() == f"No misfit was found: {names} are as the model says."
+    names = "dispersion, zeros, largest deviation and order of rows"
+    assert fit.sentence() == f"No misfit was found in {names}."
 
 
 def test_a_posterior_is_checked_as_its_prior_is():

@@ -28,7 +28,7 @@ def test_right_draws_agree_with_the_closed_form():
     assert isinstance(found, Report)
     assert found.outcome == "agree"
     assert repr(found) == "Report('coin', 'agree')"
-    head, proof, verdict = found.sentences()
+    head, _, proof, verdict = found.sentences()
     assert head == "The model has a closed form, and PyMC's draws agree with it."
     assert re.search(r"differ by one constant at \d+ points.* the same everywhere", proof)
     assert "standard errors" in verdict
@@ -98,7 +98,7 @@ def no_form():
 def test_without_a_closed_form_draws_agree_with_what_was_integrated():
     found = of_model(no_form)
     assert found.outcome == "agree"
-    head, how, verdict = found.sentences()
+    head, _, how, verdict = found.sentences()
     assert head == "The model was integrated numerically, and PyMC's draws agree with that."
     assert how == found.posterior.explain()
     assert verdict.startswith("The draws agree with the integrated law: ")

@@ -1,0 +1,96 @@
+"""Reports of what is known without a sampler, and the second line: whether the model fits."""
+
+import json
+
+import numpy as np
+import pymc as pm
+import pytest
+from click.testing import CliRunner
+
+import bayesmodels as bm
+from bayesmodels.command.cli import main
+from bayesmodels.report.html import render
+
+rng = np.random.default_rng(1)
+X = rng.normal(size=(120, 2))
+Y = (rng.random(120) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
+
+
+def counts():
+    with pm.Model() as model:
+        rate = pm.Gamma("rate", 2, 1)
+        pm.Poisson("visits", rate, observed=rng.poisson(3, 40))
+    return model, None
+
+
+def levels():
+    with pm.Model() as model:
+        pm.Poisson("visits", pm.math.exp(pm.Normal("level", 0, 2)), observed=rng.poisson(3, 40))
+    return model, None
+
+
+GIVEN = {
+    "closed form": lambda: (bm.GammaPoisson(1, 1), rng.poisson(3, 40)),
+    "logistic regression": lambda: (bm.LogisticRegression([0, 0], 2), (X, Y)),
+    "PyMC, closed form": counts,
+    "PyMC, integrated": levels,
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_reports_without_draws_have_identity_and_fit_and_nothing_sampled(name):
+    model, data = GIVEN[name]()
+    report = bm.validate(model, data, draws=0, rng=1)
+    assert report.outcome == "agree"
+    assert report.sampled is None
+    assert report.comparison is None
+    assert report.sentences()[0].endswith("Nothing was sampled.")
+    assert report.sentences()[1].startswith("No misfit was found")
+    assert report.to_dict()["fit"]["outcome"] == "fits"
+    page = render(report)
+    assert "Does the model fit?" in page
+    assert "Exact and sampled posterior" not in page
+    assert "draws=0" in page  # how it is made again
+    json.dumps(report.to_dict())
+
+
+def test_odds_without_draws_are_those_of_the_integral():
+    report = bm.validate(bm.LogisticRegression([0, 0], 2), (X, Y), draws=0, rng=1)
+    law = report.posterior.marginals()["w"]
+    low, high = np.exp(law.ppf(0.055)[0]), np.exp(law.ppf(0.945)[0])
+    assert f"({low:.2f} to {high:.2f})" in report.answer[0]
+
+
+def test_models_whose_reports_are_about_draws_say_so():
+    with pytest.raises(bm.DataError, match="compares draws; give draws=1000"):
+        bm.validate(bm.ConceptLearning({"a": [1, 2], "b": [1]}), [1, 1], draws=0)
+
+
+def test_a_misfit_stands_beside_agreement_and_ends_a_strict_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = np.random.default_rng(1).negative_binomial(1, 0.2, 80)
+    (tmp_path / "t.csv").write_text("visits\n" + "\n".join(map(str, rows)) + "\n")
+    command = ["report", "gamma-poisson", "t.csv", "--target", "visits", "--no-draws"]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0
+    assert "As if the model were right, which these rows deny:" in result.stdout
+    assert "The model does not fit: counts vary" in result.stdout
+    assert "Does not fit" in (tmp_path / "gamma-poisson.html").read_text("utf-8")
+    assert CliRunner().invoke(main, [*command, "--strict"]).exit_code == 1
+    assert CliRunner().invoke(main, [*command, "--draws", "50"]).exit_code == 2
+
+
+def test_a_pymc_model_is_checked_by_its_own_posterior_or_by_draws_that_are_there():
+    model, _ = counts()
+    tree = bm.sample(model, 250, rng=1)
+    for fit in (bm.check_fit(model, rng=1), bm.check_fit(model, tree, rng=1)):
+        assert fit.outcome == "fits"
+    with pm.Model() as bad:
+        pm.Poisson("y", pm.Gamma("rate", 2, 1), observed=rng.negative_binomial(1, 0.2, 80))
+    found = bm.check_fit(bad, rng=1)
+    assert found.findings[0].startswith("counts vary")
+    with pm.Model() as unseen:
+        pm.Normal("x")
+    assert "no variable is observed" in bm.check_fit(unseen, tree, rng=1).sentence()
+    with pytest.raises(bm.DataError, match="data: must be given"):
+        bm.check_fit(bm.GammaPoisson(1, 1))
