@@ -90,8 +90,10 @@ class Readable(Protocol):
     def marginals(self) -> dict[str, Law]:
         """Return each variable's law, elementwise over its shape."""
 
-    def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
-        """Return equal-tailed intervals."""
+    def interval(
+        self, ci_prob: float = 0.89, ci_kind: Literal["eti", "hdi"] = "eti"
+    ) -> dict[str, tuple[Array, Array]]:
+        """Return equal-tailed intervals, or those of highest density."""
 
     def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return independent draws, sample axis first."""
@@ -144,7 +146,9 @@ class Belief(Readable, Declarable, Protocol):
 
     def mean(self) -> dict[str, Array]: ...
     def var(self) -> dict[str, Array]: ...
-    def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]: ...
+    def interval(
+        self, ci_prob: float = 0.89, ci_kind: Literal["eti", "hdi"] = "eti"
+    ) -> dict[str, tuple[Array, Array]]: ...
     def summary(self) -> pd.DataFrame: ...
     def to_datatree(
         self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
@@ -270,7 +274,9 @@ class Summarised(Protocol):
 
     def mean(self) -> dict[str, Array]: ...
     def var(self) -> dict[str, Array]: ...
-    def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]: ...
+    def interval(
+        self, ci_prob: float = 0.89, ci_kind: Literal["eti", "hdi"] = "eti"
+    ) -> dict[str, tuple[Array, Array]]: ...
 
 
 @runtime_checkable
@@ -288,7 +294,7 @@ class Integrated(Readable, Protocol):
     def errors(self) -> dict[str, Any]:
         """Errors of ``log_evidence``, and of ``mean`` and ``sd`` by variable."""
 
-    def interval_errors(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
+    def interval_errors(self, ci_prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
         """Return how far off the ends of intervals may be."""
 
     def explain(self) -> str:

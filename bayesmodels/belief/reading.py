@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.belief import intervals
+from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.belief.protocol import Law, Readable
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.labels import of_place
-from bayesmodels.input.parameters import count, proportion, randomness
+from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
@@ -99,13 +101,18 @@ def _variance(law: Law, name: str) -> Array:
     return _defined(result, "variance", name)
 
 
-def interval(self: Readable, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
-    """Return equal-tailed intervals: as much probability below the interval as above it.
+@renamed
+def interval(
+    self: Readable, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti"
+) -> dict[str, tuple[Array, Array]]:
+    """Return intervals: equal-tailed ones, or the shortest ones, of highest density.
 
     Parameters
     ----------
-    prob : float, default 0.89
+    ci_prob : float, default 0.89
         Probability inside, between 0 and 1.
+    ci_kind : {"eti", "hdi"}, default "eti"
+        Equal tails below and above, or highest density.
 
     Returns
     -------
@@ -115,7 +122,7 @@ def interval(self: Readable, prob: float = 0.89) -> dict[str, tuple[Array, Array
     Raises
     ------
     DataError
-        If `prob` is not strictly between 0 and 1.
+        If `ci_prob` is not strictly between 0 and 1, or `ci_kind` is another word.
 
     Examples
     --------
@@ -123,26 +130,24 @@ def interval(self: Readable, prob: float = 0.89) -> dict[str, tuple[Array, Array
     >>> low, high = bm.BetaBernoulli(5, 19).interval(0.9)["theta"]
     >>> low.round(3), high.round(3)
     (np.float64(0.09), np.float64(0.355))
+    >>> low, high = bm.BetaBernoulli(5, 19).interval(0.9, "hdi")["theta"]
+    >>> low.round(3), high.round(3)
+    (np.float64(0.076), np.float64(0.335))
     """
-    prob = proportion(prob, "prob")
-    tail = (1 - prob) / 2
-    return {name: _ends(law, tail) for name, law in _numbers_of(self).items()}
+    ci_prob = intervals.checked(ci_prob, ci_kind)
+    return {n: intervals.ends(law, ci_prob, ci_kind) for n, law in _numbers_of(self).items()}
 
 
-def _ends(law: Law, tail: float) -> tuple[Array, Array]:
-    # isf, not ppf(1 - tail): the subtraction would round small tails away.
-    return np.asarray(law.ppf(tail))[()], np.asarray(law.isf(tail))[()]
-
-
-def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
+@renamed
+def summary(self: Readable, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti") -> pd.DataFrame:
     """Return exact means, standard deviations and intervals, one row a scalar.
 
     The columns are named as in `arviz.summary`, so that the two tables can be laid side by side.
 
     Parameters
     ----------
-    prob : float, default 0.89
-        Probability of the equal-tailed intervals.
+    ci_prob, ci_kind
+        As in `interval`.
 
     Returns
     -------
@@ -158,27 +163,29 @@ def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
             mean     sd  eti89_lb  eti89_ub
     theta  0.208  0.081     0.092      0.35
     """
-    table = _numbers(self, prob)
+    table = _numbers(self, ci_prob, ci_kind)
     notes = [missing(row["mean"], row["sd"]) for _, row in table.iterrows()]
     return table.assign(note=notes) if any(notes) else table
 
 
-def _numbers(self: Readable, prob: float, *, indicators: bool = False) -> pd.DataFrame:
+def _numbers(
+    self: Readable, prob: float, kind: CiKind = "eti", *, indicators: bool = False
+) -> pd.DataFrame:
     """Return the columns of numbers, NaN where a moment does not exist."""
     import pandas as pd
 
     # A law that is judged needs marginals alone; a posterior may have intervals without laws.
-    ends = self.interval(prob) if hasattr(self, "interval") else interval(self, prob)
-    kind = f"eti{100 * prob:g}"
+    own = hasattr(self, "interval")
+    ends = self.interval(prob, kind) if own else interval(self, prob, kind)
     rows = {}
     laws = self.marginals() if indicators else _numbers_of(self)
-    ends |= {n: _ends(laws[n], (1 - prob) / 2) for n in levels(self) if indicators}
+    ends |= {n: intervals.ends(laws[n], prob, kind) for n in levels(self) if indicators}
     for name, law in laws.items():
         # Not the roots of variances, which underflow and overflow long before deviations do.
         columns = (_known_mean(law), np.asarray(law.std(), dtype=float), *ends[name])
         for text, at in places(self, name, np.shape(columns[0])):
             rows[text] = [float(np.asarray(column)[at]) for column in columns]
-    names = ["mean", "sd", f"{kind}_lb", f"{kind}_ub"]
+    names = ["mean", "sd", *intervals.named(prob, kind)]
     return pd.DataFrame.from_dict(rows, orient="index", columns=names)
 
 

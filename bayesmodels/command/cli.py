@@ -105,7 +105,9 @@ _look = _options(
     click.option("--title", help="Title of the report."),
     click.option("--notes", help="What else stands at the head of the report."),
     click.option(
+        "--ci-prob",
         "--prob",
+        "prob",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         help=f"Probability of the intervals.  [default: {_PROB}]",
     ),

@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import betaln, gammaln
 
+from bayesmodels.belief import intervals
+from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.parameters import proportion
 from bayesmodels.numerics import Array
@@ -186,10 +188,11 @@ class Contrast:
 
         return np.array([one(proportion(p, "q")) for p in levels.ravel()]).reshape(levels.shape)[()]
 
-    def interval(self, prob: float = 0.89) -> tuple[float, float]:
-        """Return an equal-tailed interval."""
-        tail = (1 - proportion(prob, "prob")) / 2
-        return float(self.ppf(tail)), float(self.isf(tail))
+    @renamed
+    def interval(self, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti") -> tuple[float, float]:
+        """Return an equal-tailed interval, or that of highest density."""
+        low, high = intervals.ends(self, intervals.checked(ci_prob, ci_kind), ci_kind)
+        return float(low), float(high)
 
     def __repr__(self) -> str:
         low, high = self.interval()
@@ -201,9 +204,10 @@ class KnownContrast(NamedTuple):
 
     law: Any
 
-    def interval(self, prob: float = 0.89) -> tuple[float, float]:
-        """Return an equal-tailed interval."""
-        low, high = self.law.interval(proportion(prob, "prob"))
+    @renamed
+    def interval(self, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti") -> tuple[float, float]:
+        """Return an equal-tailed interval, or that of highest density."""
+        low, high = intervals.ends(self.law, intervals.checked(ci_prob, ci_kind), ci_kind)
         return float(low), float(high)
 
     def __getattr__(self, verb: str) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesmodels.belief import notebook
+from bayesmodels.belief.intervals import renamed
 from bayesmodels.decisions.contrasts import Contrast, Kind, KnownContrast
 from bayesmodels.decisions.drawn import DrawnContrast
 from bayesmodels.decisions.groups import Groups, groups
@@ -189,27 +190,29 @@ class Decision:
 
     # --- in words ---------------------------------------------------------------------------------
 
-    def table(self, prob: float = _PROB) -> pd.DataFrame:
-        """Return mean, deviation, `prob` interval, probability of being best, expected loss."""
+    @renamed
+    def table(self, ci_prob: float = _PROB) -> pd.DataFrame:
+        """Return mean, deviation, `ci_prob` interval, probability of being best, expected loss."""
         import pandas as pd
 
-        joint, kind = self._groups.joint, f"eti{100 * prob:g}"
-        low, high = joint.interval(proportion(prob, "prob"))
+        joint, kind = self._groups.joint, f"eti{100 * ci_prob:g}"
+        low, high = joint.interval(proportion(ci_prob, "ci_prob"))
         moments = {"mean": joint.mean(), "sd": joint.std(), f"{kind}_lb": low, f"{kind}_ub": high}
         columns = {**moments, "best": self.best, "expected_loss": self.expected_loss}
         return pd.DataFrame(columns, index=index_of(self.labels))
 
-    def sentences(self, prob: float = _PROB) -> list[str]:
+    @renamed
+    def sentences(self, ci_prob: float = _PROB) -> list[str]:
         """Say in words which group to choose, how sure that is, and what it may cost.
 
-        `prob` is the probability of the interval of the difference of the best two.
+        `ci_prob` is the probability of the interval of the difference of the best two.
         """
         choice, what = self.choice, "largest" if self.largest else "smallest"
         at = self.labels.index(choice)
         others = [label for label in self.labels if label != choice]
         runner = min(others, key=lambda label: self._loss[0][self.labels.index(label)])
         law = self.difference(choice, runner)
-        low, high = law.interval(prob)
+        low, high = law.interval(ci_prob)
         loss, other = self._loss[0][at], self._loss[0][self.labels.index(runner)]
         choice, runner = _named(choice), _named(runner)
         said = [
@@ -218,7 +221,7 @@ class Decision:
                 f"probability {_probability(self._best[0][at])}."
             ),
             (
-                f"{choice} minus {runner} is {float(law.mean()):.3g} ({100 * prob:g} % interval "
+                f"{choice} minus {runner} is {float(law.mean()):.3g} ({100 * ci_prob:g} % interval "
                 f"{low:.3g} to {high:.3g})."
             ),
             (
@@ -252,8 +255,9 @@ class Decision:
                 )
         return said
 
-    def to_dict(self, prob: float = _PROB) -> dict[str, Any]:
-        """Return everything as plain values, for JSON; `prob` is that of intervals."""
+    @renamed
+    def to_dict(self, ci_prob: float = _PROB) -> dict[str, Any]:
+        """Return everything as plain values, for JSON; `ci_prob` is that of intervals."""
         return {
             "quantity": self.quantity,
             "best_is": "largest" if self.largest else "smallest",
@@ -261,11 +265,11 @@ class Decision:
             "stop": self.stop,
             "acceptable_loss": self.acceptable_loss,
             "how": self.how,
-            "table": {str(k): _by_text(row) for k, row in self.table(prob).iterrows()},
+            "table": {str(k): _by_text(row) for k, row in self.table(ci_prob).iterrows()},
             "order": {str(k): _by_text(row) for k, row in self.order.iterrows()},
             "rope": None if self.rope is None else list(self.rope),
             "in_rope": None if self.rope is None else self.in_rope.to_dict(orient="index"),
-            "sentences": self.sentences(prob),
+            "sentences": self.sentences(ci_prob),
         }
 
     def _repr_html_(self) -> str:

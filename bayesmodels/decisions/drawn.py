@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bayesmodels.belief import intervals
+from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.decisions.contrasts import MAPS, Kind, KnownContrast, check_range
 from bayesmodels.errors import DataError
-from bayesmodels.input.parameters import proportion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
 from bayesmodels.numerics.ess import effective_draws
@@ -22,10 +23,11 @@ class DrawnContrast(EmpiricalLaw):
         """Return the share of the draws above t."""
         return 1 - self.cdf(t)
 
-    def interval(self, prob: float = 0.89) -> tuple[float, float]:
-        """Return an equal-tailed interval."""
-        tail = (1 - proportion(prob, "prob")) / 2
-        return float(self.ppf(tail)), float(self.isf(tail))
+    @renamed
+    def interval(self, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti") -> tuple[float, float]:
+        """Return an equal-tailed interval, or that of highest density."""
+        low, high = intervals.ends(self, intervals.checked(ci_prob, ci_kind), ci_kind)
+        return float(low), float(high)
 
 
 class Drawn:
@@ -45,9 +47,9 @@ class Drawn:
         """Return standard deviations: exact ones, if the law of each is known."""
         return np.ravel(self.law.std())
 
-    def interval(self, prob: float) -> tuple[Array, Array]:
+    def interval(self, ci_prob: float) -> tuple[Array, Array]:
         """Return the ends of equal-tailed intervals: exact ones, if the law of each is known."""
-        tail = (1 - prob) / 2
+        tail = (1 - ci_prob) / 2
         return np.ravel(self.law.ppf(tail)), np.ravel(self.law.isf(tail))
 
     def best(self, *, largest: bool) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
+from bayesmodels.belief.intervals import renamed
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.estimators import inputs, learning
 from bayesmodels.input.parameters import proportion
@@ -66,7 +67,7 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
     >>> model = ConjugateRegressor(precision=0.1).fit(X, y)
     >>> model.predict([[4.0]]).round(2)
     array([9.89])
-    >>> mean, ends = model.predict([[4.0]], return_interval=True, prob=0.9)
+    >>> mean, ends = model.predict([[4.0]], return_interval=True, ci_prob=0.9)
     >>> ends.round(2)
     array([[ 8.37, 11.41]])
     """
@@ -103,12 +104,13 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
         """
         return self._learn(X, y, sample_weight, first=not _is_fitted(self, "statistic_"))
 
+    @renamed
     def predict(
         self,
         X: Any,
         return_std: bool = False,  # noqa: FBT001, FBT002 - as in scikit-learn
         return_interval: bool = False,  # noqa: FBT001, FBT002 - likewise
-        prob: float = 0.89,
+        ci_prob: float = 0.89,
     ) -> Any:
         """Return the mean of each row's Student-t law, which is the location of it.
 
@@ -119,8 +121,8 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
         return_std : bool, default False
             Return its standard deviation, too.
         return_interval : bool, default False
-            Return an interval that holds the new target with probability `prob`, too.
-        prob : float, default 0.89
+            Return an interval that holds the new target with probability `ci_prob`, too.
+        ci_prob : float, default 0.89
             Probability of the equal-tailed interval.
 
         Returns
@@ -131,7 +133,7 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
         Raises
         ------
         DataError
-            If both are asked for, or `prob` is no probability.
+            If both are asked for, or `ci_prob` is no probability.
         PriorError
             If the law of new rows has no variance: too few rows under a flat prior.
         """
@@ -151,8 +153,8 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
                 )
             return mean, np.asarray(law.std())
         if return_interval:
-            prob = proportion(prob, "prob")
-            ends = [law.ppf((1 - prob) / 2), law.isf((1 - prob) / 2)]
+            ci_prob = proportion(ci_prob, "ci_prob")
+            ends = [law.ppf((1 - ci_prob) / 2), law.isf((1 - ci_prob) / 2)]
             return mean, np.stack(ends, axis=-1)
         return mean
 

@@ -292,7 +292,10 @@ class LatticeLaw(Law):
         return self._each([n.moments[2] for n in self.numbers])
 
     def _quantile(self, below: Array, _above: Array) -> Array:
-        return self._each([n.curve.ppf(float(below)) for n in self.numbers])
+        levels = np.broadcast_to(below, self.shape).ravel()
+        return self._each(
+            [n.curve.ppf(float(q)) for n, q in zip(self.numbers, levels, strict=True)]
+        )
 
     def error(self) -> Array:
         """Return by how much distribution functions may be off."""

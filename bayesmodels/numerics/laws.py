@@ -680,13 +680,21 @@ class MixtureLaw(Law):
         return np.concatenate([averages(x[piece]) for piece in rows])
 
     def _tail(self, x: Array, lower: Any) -> tuple[Array, Array]:
-        return self._sum("cdf" if lower else "sf", x), self._sum("pdf", x)
+        one = "cdf" if np.all(lower) else "sf"
+        tail = self._sum(one, x)
+        if np.any(lower) and not np.all(lower):
+            tail = np.where(lower, self._sum("cdf", x), tail)
+        return tail, self._sum("pdf", x)
 
     def _bracket(self, q: Array, lower: Any) -> tuple[Array, Array, Array]:
         """Return the least and the largest quantile of the parts, and the middle."""
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, of steps on the way
-            ends = np.asarray(getattr(self.law, "ppf" if lower else "isf")(q))
+            ends = np.where(
+                lower,
+                self.law.ppf(np.where(lower, q, 0.5)),
+                self.law.isf(np.where(lower, 0.5, q)),
+            )
         low, high = ends.min(0), ends.max(0)
         return low, high, (low + high) / 2
 

@@ -7,7 +7,7 @@ All else is read off exact draws, but for moments that their tails may not have.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,10 @@ import pymc as pm
 from pytensor.configdefaults import config
 from pytensor.graph.replace import clone_replace
 from scipy.sparse import csr_array
-from scipy.special import ndtri
+from scipy.stats import lognorm
 
+from bayesmodels.belief import intervals
+from bayesmodels.belief.intervals import CiKind
 from bayesmodels.belief.reading import missing
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import element
@@ -56,7 +58,7 @@ class Known:
 def known(
     model: pm.Model,
     draws: dict[str, Any],
-    prob: float,
+    ci: tuple[float, CiKind],
     x: Array | None = None,
     factors: Sequence[Factor] = (),
 ) -> dict[str, Known]:
@@ -66,20 +68,19 @@ def known(
     these where there is a linear function.
     """
     values = _values(model, draws)
-    return {name: of_draws(value, prob, x, factors) for name, value in values.items()}
+    return {name: of_draws(value, ci, x, factors) for name, value in values.items()}
 
 
 def of_draws(
-    value: Array, prob: float, x: Array | None = None, factors: Sequence[Factor] = ()
+    value: Array, ci: tuple[float, CiKind], x: Array | None = None, factors: Sequence[Factor] = ()
 ) -> Known:
     """Return what is known of an array, from draws of it along a first axis, and as in `known`."""
-    tail = (1 - prob) / 2
     flat = value.reshape(len(value), -1)
     size = flat.shape[1]
-    low, high = np.quantile(flat, [tail, 1 - tail], axis=0)
+    low, high = intervals.of_draws(flat, *ci)
     moments = Known(flat.mean(0), flat.std(0), low, high, np.full(size, ALL_DRAWN, dtype=object))
     if x is not None and size:
-        _by_laws(moments, flat, x, factors, tail)
+        _by_laws(moments, flat, x, factors, lambda law: intervals.ends(law, *ci))
     for k in np.flatnonzero(moments.notes == ALL_DRAWN):
         _without_heavy_tails(moments, int(k), flat[:, k])
     return Known(*(part.reshape(value.shape[1:]) for part in vars(moments).values()))
@@ -101,7 +102,10 @@ def _values(model: pm.Model, draws: dict[str, Any]) -> dict[str, Array]:
     }
 
 
-def _by_laws(moments: Known, y: Array, x: Array, factors: Sequence[Factor], tail: float) -> None:
+_Ends = Callable[[Any], tuple[Array, Array]]
+
+
+def _by_laws(moments: Known, y: Array, x: Array, factors: Sequence[Factor], ends: _Ends) -> None:
     """Write down what laws say of elements that are linear in some others, or whose logs are."""
     number = x.shape[1] + _MORE
     if number > min(len(x) // 2, _MOST):
@@ -124,19 +128,18 @@ def _by_laws(moments: Known, y: Array, x: Array, factors: Sequence[Factor], tail
             for i in np.flatnonzero(linear):
                 row = np.where(np.abs(weights[1:, i]) > _OFF * size[i], weights[1:, i] / unit, 0.0)
                 k = int(columns[i])
-                write(moments, k, weights[0, i] - row @ centre, row, factors, tail)
+                write(moments, k, weights[0, i] - row @ centre, row, factors, ends)
 
 
 def _of_row(
-    moments: Known, k: int, constant: float, row: Array, factors: Sequence[Factor], tail: float
+    moments: Known, k: int, constant: float, row: Array, factors: Sequence[Factor], ends: _Ends
 ) -> None:
     """Write down the law of a constant and a sum of elements, each with a factor."""
     moving = [f for f in factors if row[f.elements].any()]
     law, scale = _of_sum(row, moving)
     if law is not None:
-        ends = [law.ppf(tail), law.isf(tail)][:: 1 if scale > 0 else -1]
         mean, sd = constant + scale * law.mean(), np.abs(scale) * law.std()
-        low, high = (constant + scale * end for end in ends)
+        low, high = (constant + scale * end for end in ends(law)[:: 1 if scale > 0 else -1])
         _write(moments, k, (mean, sd, low, high, ""))
     elif not moving:
         _write(moments, k, (constant, 0.0, constant, constant, ""))
@@ -148,7 +151,7 @@ def _of_row(
 
 
 def _of_exponential(
-    moments: Known, k: int, constant: float, row: Array, factors: Sequence[Factor], tail: float
+    moments: Known, k: int, constant: float, row: Array, factors: Sequence[Factor], ends: _Ends
 ) -> None:
     """Write down the law of the exponential of a normal sum; or which moments another has not."""
     moving = [f for f in factors if row[f.elements].any()]
@@ -156,7 +159,7 @@ def _of_exponential(
         law, scale = _of_sum(row, moving)
         middle, sd = constant + scale * law.mean(), np.abs(scale) * law.std()
         mean = np.exp(middle + sd**2 / 2)
-        low, high = np.exp(middle + sd * ndtri(tail)), np.exp(middle - sd * ndtri(tail))
+        low, high = ends(lognorm(sd, scale=np.exp(middle)))
         _write(moments, k, (mean, mean * np.sqrt(np.expm1(sd**2)), low, high, ""))
         return
     # A moment exists where the exponential of each element grows more slowly than its tail falls.

@@ -12,11 +12,12 @@ import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pytensor.configdefaults import config
 
-from bayesmodels.belief import notebook
+from bayesmodels.belief import intervals, notebook
 from bayesmodels.belief import reading as belief_reading
+from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.belief.protocol import Law
 from bayesmodels.errors import DataError, NotConjugate, PriorError
-from bayesmodels.input.parameters import asked, proportion, randomness
+from bayesmodels.input.parameters import asked, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number
@@ -125,23 +126,26 @@ class IntegratedPosterior:
     to_datatree = reading.to_datatree
     predictive = reading.predictive
 
-    def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
-        """Return equal-tailed intervals; those of `drawn` variables are read off exact draws.
+    @renamed
+    def interval(
+        self, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti"
+    ) -> dict[str, tuple[Array, Array]]:
+        """Return intervals; those of `drawn` variables are read off exact draws.
 
         Parameters
         ----------
-        prob : float, default 0.89
+        ci_prob : float, default 0.89
             Probability inside, between 0 and 1.
+        ci_kind : {"eti", "hdi"}, default "eti"
+            Equal tails below and above, or highest density.
         """
-        prob = proportion(prob, "prob")
-        tail = (1 - prob) / 2
+        ci_prob = intervals.checked(ci_prob, ci_kind)
         result: dict[str, tuple[Array, Array]] = {}
         for name, law in self.numbers().items():
             if name in self.drawn:
-                low, high = np.quantile(self._draws[name], [tail, 1 - tail], axis=0)
-                result[name] = low, high
+                result[name] = intervals.of_draws(self._draws[name], ci_prob, ci_kind)
             else:
-                result[name] = np.asarray(law.ppf(tail))[()], np.asarray(law.isf(tail))[()]
+                result[name] = intervals.ends(law, ci_prob, ci_kind)
         return result
 
     @cached_property
@@ -177,14 +181,15 @@ class IntegratedPosterior:
         share = integral.share if isinstance(integral, Weighted) else np.inf
         return float(min(DRAWS, share * self.points))
 
-    def deterministics(self, prob: float = 0.89) -> dict[str, Known]:
+    @renamed
+    def deterministics(self, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti") -> dict[str, Known]:
         """Return what is known of the model's Deterministics, all of it read off draws."""
-        return known(self.model, self._draws, prob)
+        return known(self.model, self._draws, (ci_prob, ci_kind))
 
     @cached_property
     def _forward(self) -> dict[str, Known]:
         """What is known of variables that are drawn from their own laws."""
-        return {name: of_draws(self._draws[name], 0.5) for name in self.forward}
+        return {name: of_draws(self._draws[name], (0.5, "eti")) for name in self.forward}
 
     @cached_property
     def errors(self) -> dict[str, Any]:
@@ -341,18 +346,19 @@ class IntegratedPosterior:
             (np.maximum(np.abs(sd - other.std()), least) + off)[which],
         )
 
-    def interval_errors(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
+    @renamed
+    def interval_errors(self, ci_prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
         """Return how far off the ends of `interval` may be.
 
         Parameters
         ----------
-        prob : float, default 0.89
+        ci_prob : float, default 0.89
             Probability inside, between 0 and 1.
         """
-        prob = proportion(prob, "prob")
-        tail, of_numbers = (1 - prob) / 2, self.numbers()
+        ci_prob = intervals.checked(ci_prob, "eti")
+        tail, of_numbers = (1 - ci_prob) / 2, self.numbers()
         result = {}
-        for name, (low, high) in self.interval(prob).items():
+        for name, (low, high) in self.interval(ci_prob).items():
             law = self._laws[name]
             if name in self.levels:
                 result[name] = (np.zeros_like(low), np.zeros_like(high))
@@ -364,7 +370,7 @@ class IntegratedPosterior:
                     )
                 continue
             if name in self.drawn:
-                result[name] = self._off_in_draws(name, prob)
+                result[name] = self._off_in_draws(name, ci_prob)
                 continue
             if name in self.remaining:
                 off = (law.error(), law.error())

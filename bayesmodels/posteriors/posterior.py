@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayesmodels.belief import notebook
 from bayesmodels.belief import reading as belief_reading
 from bayesmodels.belief.conditioning import digits_of_matrix
+from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.belief.protocol import Law
 from bayesmodels.errors import ModeError
 from bayesmodels.input.parameters import asked
@@ -105,12 +106,13 @@ class ExactPosterior:
     predictive = reading.predictive
     drawn = ()
 
-    def deterministics(self, prob: float = 0.89) -> dict[str, Known]:
+    @renamed
+    def deterministics(self, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti") -> dict[str, Known]:
         """Return what is known of the model's Deterministics, some of it read off exact draws."""
         x, levels = self._solution.sample(DRAWS, np.random.default_rng(0))
         draws = elements(self._zero_sums, self._solution.field.variables(x, levels))
         laws = () if self._solution.finite else (x, self.blocks)
-        return known(self.model, draws, prob, *laws)
+        return known(self.model, draws, (ci_prob, ci_kind), *laws)
 
     @property
     def blocks(self) -> tuple[Factor, ...]:

@@ -17,6 +17,7 @@ import pymc as pm
 from pytensor.graph.traversal import ancestors
 
 from bayesmodels.belief import reading
+from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.labels import Coords
@@ -64,13 +65,14 @@ def log_evidence(self: Any) -> float:
     return total
 
 
-def summary(self: Any, prob: float = 0.89) -> pd.DataFrame:
+@renamed
+def summary(self: Any, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti") -> pd.DataFrame:
     """Return means, standard deviations and intervals, one row a scalar.
 
     Parameters
     ----------
-    prob : float, default 0.89
-        Probability of the equal-tailed intervals.
+    ci_prob, ci_kind
+        As in `interval`.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def summary(self: Any, prob: float = 0.89) -> pd.DataFrame:
         Of free variables, as beliefs have it, and of Deterministics. A column ``note`` says which
         numbers are read off draws, the same ones each time, and which moments do not exist.
     """
-    table = reading.summary(self, prob)
+    table = reading.summary(self, ci_prob, ci_kind)
     for name in self.drawn:
         said = ALL_DRAWN if name in self.forward else ENDS_DRAWN
         for row, _ in reading.places(self, name, self.shapes[name]):
@@ -87,7 +89,7 @@ def summary(self: Any, prob: float = 0.89) -> pd.DataFrame:
     table = table.fillna({"note": ""}) if self.drawn else table
     if not self.model.deterministics:
         return table
-    return _with_deterministics(table, self.model, self.deterministics(prob))
+    return _with_deterministics(table, self.model, self.deterministics(ci_prob, ci_kind))
 
 
 def numbers(self: Any) -> dict[str, Law]:

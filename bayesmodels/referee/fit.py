@@ -137,7 +137,7 @@ def check_fit(
     >>> fit.outcome
     'does not fit'
     >>> fit.findings[0].split(", ")[0]
-    'counts vary 7 times as much as a Poisson law says'
+    'counts vary 6.7 times as much as a Poisson law says'
     """
     proportion(level, "level")
     model, generator = of_formula(model), randomness(rng)

@@ -11,6 +11,7 @@ import xarray as xr
 from arviz_plots.plot_collection import PlotCollection
 from numpy.typing import NDArray
 
+from bayesmodels.belief.intervals import renamed
 from bayesmodels.belief.protocol import Classifier, Statistic
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import count, proportion, randomness
@@ -210,12 +211,13 @@ def regions(
     return sides, probability.reshape(*shape, -1), agreed.reshape(shape) / draws
 
 
+@renamed
 def plot_boundary(
     belief: Any,
     features: Sequence[Hashable],
     data: Any = None,
     *,
-    prob: float = 0.89,
+    ci_prob: float = 0.89,
     points: int = 80,
     draws: int = 200,
     rng: np.random.Generator | int | None = None,
@@ -231,7 +233,7 @@ def plot_boundary(
         Two features that are numbers; the first is drawn across.
     data : Design, pair (X, y), or either of them Weighted, optional
         Rows to draw as points.
-    prob : float, default 0.89
+    ci_prob : float, default 0.89
         Probability of the band.
     points : int, default 80
         Number of points of the grid along each axis.
@@ -264,7 +266,7 @@ def plot_boundary(
     >>> axes.get_xlabel()
     '0'
     """
-    prob = proportion(prob, "prob")
+    ci_prob = proportion(ci_prob, "ci_prob")
     pair = chosen(features_of(belief), features)
     if len(pair) != 2 or pair[0] is pair[1] or any(f.law is None for f in pair):  # noqa: PLR2004
         raise DataError(
@@ -273,7 +275,7 @@ def plot_boundary(
     points, draws = count(points, "points", 2), count(draws, "draws", 1)
     result = regions(belief, pair, points, draws, rng)
     axes = axes or canvas.shown().add_subplot()
-    _draw_boundary(axes, belief, pair, result, data, prob)
+    _draw_boundary(axes, belief, pair, result, data, ci_prob)
     return axes
 
 

@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bayesmodels.belief import notebook
+from bayesmodels.belief.intervals import renamed
 from bayesmodels.belief.reading import summary_or_intervals
 from bayesmodels.belief.values import fill
 from bayesmodels.input.parameters import proportion
@@ -192,13 +193,14 @@ class Report:
             version=self.versions["bayesmodels"],
         )
 
+    @renamed
     def to_html(
         self,
         path: str | os.PathLike[str],
         *,
         title: str | None = None,
         notes: str | None = None,
-        prob: float | None = None,
+        ci_prob: float | None = None,
         brief: bool = False,
     ) -> None:
         """Write one self-contained HTML file, whole or not at all.
@@ -209,7 +211,7 @@ class Report:
             The file to write; its folder must exist.
         title, notes : str, optional
             What stands above: a title of your own, and paragraphs with empty lines between.
-        prob : float, optional
+        ci_prob : float, optional
             Probability of the intervals in the answer and its pictures; 0.89 if not given.
         brief : bool, default False
             Write one page: the answer, the verdict, and evidence for both.
@@ -217,9 +219,9 @@ class Report:
         Raises
         ------
         DataError
-            If `prob` is not strictly between 0 and 1.
+            If `ci_prob` is not strictly between 0 and 1.
         """
-        write(styled(self, title=title, notes=notes, prob=prob), path, brief=brief)
+        write(styled(self, title=title, notes=notes, prob=ci_prob), path, brief=brief)
 
     def _repr_html_(self) -> str:
         return notebook.judged(self.title, self.outcome, self.said, self.further, self.table)
@@ -265,7 +267,7 @@ def styled(
     changes: dict[str, Any] = {"title": title, "notes": notes, "prob": prob}
     changed = {key: value for key, value in changes.items() if value is not None}
     if prob is not None:
-        proportion(prob, "prob")
+        proportion(prob, "ci_prob")
     return replace(report, **changed) if changed else report
 
 

@@ -158,6 +158,7 @@ COMPILES = {
     "bridge_sampling": lambda rng: bm.bridge_sampling(declared(), DRAWS, rng=rng).log_evidence,
     "calibrate": lambda rng: bm.calibrate(COIN, BITS, n=100, draws=20, rng=rng).outcome,
     "check_identity": lambda rng: found(rng).constancy,
+    "check_fit": lambda rng: bm.check_fit(COIN, BITS, rng=rng).table,
     "diagnose": lambda rng: bm.diagnose(declared(), COIN, BITS, rng=rng).sentence(),
     "compare_evidence": lambda rng: bm.compare_evidence(
         {"a": declared(), "b": model_of_half()}, rng=rng
@@ -254,7 +255,7 @@ def test_a_number_of_draws_is_checked(draws):
             with pytest.raises(bm.DataError, match=r"^draws: must be at least 1, one whole number"):
                 verb(draws)
         for prob in (0, 1, "a", None, [0.5, 0.9]):
-            with pytest.raises(bm.DataError, match=r"^prob: must be strictly between 0 and 1"):
+            with pytest.raises(bm.DataError, match=r"^ci_prob: must be strictly between 0 and 1"):
                 belief.interval(prob)
 
 

@@ -114,7 +114,7 @@ def test_regression():
     close(model.predict(X), law.mean(), rtol=1e-12)
     mean, std = model.predict(X, return_std=True)
     close(std, law.std())
-    mean, ends = model.predict(X, return_interval=True, prob=0.5)
+    mean, ends = model.predict(X, return_interval=True, ci_prob=0.5)
     close(law.cdf(ends.T), [[0.25] * len(X), [0.75] * len(X)], atol=1e-12)
     assert (mean == model.predict(X)).all()
 

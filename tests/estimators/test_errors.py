@@ -94,7 +94,7 @@ def test_predictions_of_a_regression():
     with pytest.raises(bm.DataError, match="together with return_std"):
         model.predict(X, return_std=True, return_interval=True)
     with pytest.raises(bm.DataError, match=r"prob: must be strictly between 0 and 1; got 1.5"):
-        model.predict(X, return_interval=True, prob=1.5)
+        model.predict(X, return_interval=True, ci_prob=1.5)
     few = ConjugateRegressor(
         fit_intercept=False,
         precision=0,

@@ -243,7 +243,7 @@ def test_intervals_are_quantiles_over_seeded_draws():
     each = POSTERIOR.class_probabilities(TABLE, draws)
     assert_array_equal(found, np.quantile(each, [0.25, 0.75], axis=0))
     message = complaint(POSTERIOR.class_probability_interval, TABLE, 1.0)
-    assert message == "prob: must be strictly between 0 and 1; got 1.0."
+    assert message == "ci_prob: must be strictly between 0 and 1; got 1.0."
 
 
 # --- before any data ------------------------------------------------------------------------------

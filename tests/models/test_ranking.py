@@ -60,7 +60,7 @@ FEATURES = ["smoker", "drinker", "age", "colour", *WORDS]
 
 
 def test_information_at_the_mean_and_its_posterior():
-    found = ranked(draws=500, prob=0.8, top=2).loc[FEATURES]
+    found = ranked(draws=500, ci_prob=0.8, top=2).loc[FEATURES]
     np.testing.assert_allclose(found["mutual_information"], by_hand(BELIEF.mean()), rtol=1e-14)
     sampled = by_hand(BELIEF.sample(500, np.random.default_rng(1)))
     np.testing.assert_allclose(found["mean"], sampled.mean(0), rtol=1e-12)
@@ -142,7 +142,7 @@ def test_features_with_a_full_covariance_are_taken_one_by_one():
         variances = np.diagonal(values["Sigma"], axis1=-2, axis2=-1)
         return mutual_information_normal(values["pi"], values["mu"], variances)
 
-    found = bm.rank_features(belief, draws=3, rng=1, prob=0.5)
+    found = bm.rank_features(belief, draws=3, rng=1, ci_prob=0.5)
     assert found.index.tolist() == ["u", "v"]
     np.testing.assert_allclose(found["mutual_information"], alone(belief.mean()))
     drawn = alone(belief.sample(3, np.random.default_rng(1)))
@@ -154,7 +154,7 @@ def test_features_with_a_full_covariance_are_taken_one_by_one():
     [
         (bm.BetaBernoulli(1, 1), {}, "belief: must be about classes and features"),
         (PRIOR, {}, "belief: has met no data"),
-        (BELIEF, {"prob": 1}, "prob: must be strictly between 0 and 1"),
+        (BELIEF, {"ci_prob": 1}, "ci_prob: must be strictly between 0 and 1"),
         (BELIEF, {"draws": 0}, "draws: must be at least 1"),
         (BELIEF, {"top": 0}, "top: must be at least 1"),
         (BELIEF, {"words": "mail"}, "words: must be a list of names of blocks"),

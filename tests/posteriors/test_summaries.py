@@ -97,7 +97,7 @@ def test_what_is_seldom_no_line_is_none(prior):
         pm.Normal("y", level, 1.0, observed=1.0)
         pm.Deterministic("gain", pt.maximum(level, 0))
         pm.Deterministic("growth", pt.exp(pt.maximum(level, 0)))
-    table = bm.exact(model, rng=1).summary(prob=0.999)
+    table = bm.exact(model, rng=1).summary(ci_prob=0.999)
     assert list(table["note"]) == ["", "from 20,000 draws", "from 20,000 draws"]
     assert table.loc[["gain", "growth"], "eti99.9_lb"].to_list() == [0.0, 1.0]
 

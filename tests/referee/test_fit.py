@@ -104,7 +104,7 @@ def test_a_fit_says_what_was_checked():
     assert fit.outcome == "does not fit"
     dispersion = np.var(counts) / np.mean(counts)
     assert fit.table.loc[("", "dispersion"), "rows"] == pytest.approx(dispersion)
-    assert "so that intervals are about 2.6 times too narrow" in fit.sentence()
+    assert "times as much as a Poisson law says, so that intervals are about" in fit.sentence()
     assert json.loads(json.dumps(fit.to_dict()))["outcome"] == fit.outcome
     assert "does not fit" in repr(fit)
     fit = bm.check_fit(POISSON, [3, 1, 2, 4, 2, 3], rng=1)

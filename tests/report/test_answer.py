@@ -113,7 +113,7 @@ def test_a_width_of_one_s_own():
     assert styled(given, prob=0.5).answer == [
         f"With 50 % intervals: theta {56 / 102:.3f} ({low:.3f} to {high:.3f})."
     ]
-    with pytest.raises(bm.DataError, match="prob"):
+    with pytest.raises(bm.DataError, match="ci_prob"):
         styled(given, prob=89)
 
 

@@ -232,7 +232,7 @@ def test_where_one_class_is_everywhere_most_probable_there_is_no_line():
         (lambda: bm.plots.plot_boundary(NUMBERS, [0]), "two different features"),
         (lambda: bm.plots.plot_boundary(NUMBERS, [0, 0]), "two different features"),
         (lambda: bm.plots.plot_boundary(NUMBERS, [0, 7]), "there is no 7"),
-        (lambda: bm.plots.plot_boundary(NUMBERS, [0, 1], prob=1), "prob: must be"),
+        (lambda: bm.plots.plot_boundary(NUMBERS, [0, 1], ci_prob=1), "ci_prob: must be"),
         (lambda: bm.plots.plot_boundary(NUMBERS, [0, 1], points=1), "points"),
         (
             lambda: bm.plots.plot_boundary(SAMPLES["patients"]().posterior, ["age", "stage"]),

@@ -23,6 +23,7 @@ from scipy.special import logsumexp
 from bayesmodels.belief import leave_one_out, reading, values
 from bayesmodels.belief.conjugate import discounted
 from bayesmodels.belief.declaring import Names, check_declarable, declare
+from bayesmodels.belief.intervals import renamed
 from bayesmodels.belief.leave_one_out import RowsLeftOut
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows, Statistic
 from bayesmodels.belief.simulation import Simulated, replaced, total
@@ -426,10 +427,11 @@ class GenerativeClassifier(ProductOfBeliefs):
             raise DataError(self._why_impossible(rows, row, parameters))
         return normalise(joint)
 
+    @renamed
     def class_probability_interval(
         self,
         rows: Any,
-        prob: float = 0.89,
+        ci_prob: float = 0.89,
         *,
         draws: int = 1000,
         rng: np.random.Generator | int | None = None,
@@ -440,7 +442,7 @@ class GenerativeClassifier(ProductOfBeliefs):
         ----------
         rows : as the features of the data
             New rows.
-        prob : float, default 0.89
+        ci_prob : float, default 0.89
             Probability of the equal-tailed intervals.
         draws : int, default 1000
             Number of draws of the parameters; each gives one probability a row and class.
@@ -452,13 +454,13 @@ class GenerativeClassifier(ProductOfBeliefs):
         (ndarray, ndarray) of shape (n, class)
             Lower and upper ends.
         """
-        prob = checked.proportion(prob, "prob")
+        ci_prob = checked.proportion(ci_prob, "ci_prob")
         classified = Classified(self.classes, self.blocks, rows, new=True)
         # A prior for all classes has parameters for each only once it is told how many there are.
         wide = {name: block.of(classified.belief(name)) for name, block in self.blocks.items()}
         known = self._of(self.classes, wide).sample(draws, rng)
         result = self.class_probabilities(rows, known)
-        low, high = np.quantile(result, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+        low, high = np.quantile(result, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
         return low, high
 
     def most_probable_class(self, rows: Any, parameters: Draws | None = None) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesmodels.belief.intervals import renamed
 from bayesmodels.belief.protocol import Draws
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import count, proportion, randomness
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
 _SAMPLE = 1 << 22  # numbers drawn at a time
 
 
+@renamed
 def rank_features(
     belief: Any,
     *,
     top: int = 10,
     words: Sequence[str] | None = None,
-    prob: float = 0.89,
+    ci_prob: float = 0.89,
     draws: int = 1000,
     rng: np.random.Generator | int | None = None,
 ) -> pd.DataFrame:
@@ -48,7 +50,7 @@ def rank_features(
     words : sequence of str, optional
         Blocks in which each category is a feature: whether the next token is this word. By default
         those given as counts, and a single unnamed block of categories.
-    prob : float, default 0.89
+    ci_prob : float, default 0.89
         Probability of the equal-tailed intervals.
     draws : int, default 1000
         Number of draws of the parameters.
@@ -95,7 +97,7 @@ def rank_features(
     """
     import pandas as pd
 
-    prob = proportion(prob, "prob")
+    ci_prob = proportion(ci_prob, "ci_prob")
     number, best = count(draws, "draws", 1), count(top, "top", 1)
     blocks = _features(belief, words)
     means = belief.mean()
@@ -113,7 +115,7 @@ def rank_features(
     step = max(1, _SAMPLE // sum(np.size(value) for value in means.values()))
     sizes = [min(step, number - start) for start in range(0, number, step)]
     sampled = np.concatenate([information(belief.sample(size, rng)) for size in sizes])
-    lower, upper = np.quantile(sampled, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+    lower, upper = np.quantile(sampled, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
     best = min(best, sampled.shape[-1])
     least = np.partition(sampled, -best, axis=-1)[:, -best, None]
     table = pd.DataFrame(

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.belief import conditioning, reading, values
+from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
@@ -126,12 +127,13 @@ class LaplaceApproximation(NormalWeights):
         root = spread(self.factor)
         return root @ root.T
 
-    def summary(self, prob: float = 0.89) -> pd.DataFrame:
+    @renamed
+    def summary(self, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti") -> pd.DataFrame:
         """Return approximate means, standard deviations and intervals, one row a weight.
 
         The attribute ``approximation`` of the table says what they are.
         """
-        table = reading.summary(self, prob)
+        table = reading.summary(self, ci_prob, ci_kind)
         table.attrs["approximation"] = LABEL
         return table
 

@@ -116,7 +116,7 @@ def rated_density(slope, sigma, first, gap):
 
 @everyday(
     rated_density, slope=REAL, sigma=POSITIVE, first=REAL, gap=(POSITIVE, 2),
-    width=5000, scramblings=9,
+    width=5000, scramblings=13,
 )  # fmt: skip
 def ratings_of_ten_judges():
     slope, sigma = pm.Normal("slope", 0, 2), pm.HalfNormal("sigma", 1)
