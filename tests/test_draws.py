@@ -206,3 +206,15 @@ def test_where_no_chain_can_start_another_prior_helps():
 def test_labels_that_read_the_same_would_hide_each_other():
     with pytest.raises(bm.DataError, match="'1' is given twice"):
         bm.DirichletCategorical([1, 1], categories=[1, "1"])
+
+
+def test_a_tree_with_data_has_what_arviz_asks_for_of_rows():
+    prior, rows = bm.GammaPoisson(1, 1), [3, 1, 4, 2, 0, 5, 3]
+    tree = prior.update(rows).to_datatree(rng=1, data=rows)
+    assert {"observed_data", "posterior_predictive", "log_likelihood"} <= set(tree.children)
+    by_draws = az.loo(tree)
+    exact = bm.leave_one_out(prior, rows)
+    assert by_draws.elpd == pytest.approx(exact.elpd, abs=0.1)
+    gone = prior.update(rows).to_datatree(rng=1, data=prior.statistic(rows))
+    assert list(gone.children) == ["posterior"]
+    assert "whose rows are gone" in gone.attrs["omitted"]

@@ -2,22 +2,76 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.belief.protocol import Belief, Conjugate
+from bayesmodels.belief.protocol import Belief, Conjugate, Statistic
 from bayesmodels.belief.reading import in_chains
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.data import weighted
 from bayesmodels.input.labels import Coords
+from bayesmodels.input.parameters import count, randomness
 
 if TYPE_CHECKING:
     import xarray as xr
 
 LARGEST_GROUP = 20_000_000
 """Groups with one number a draw and row are left out when they would hold more numbers."""
+
+
+def to_datatree(
+    self: Any,
+    draws: int = 1000,
+    chains: int = 4,
+    rng: np.random.Generator | int | None = None,
+    data: Any = None,
+) -> xr.DataTree:
+    """Return exact, independent draws as an ArviZ DataTree.
+
+    Parameters
+    ----------
+    draws, chains : int
+        Numbers of draws a chain and of chains. Chains differ in nothing: they let ArviZ treat
+        exact draws and MCMC draws alike.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
+    data : rows, optional
+        As in `update`: what was learnt from, or other rows, for what ArviZ computes of rows, such
+        as `arviz.loo` and `arviz.plot_ppc_dist`.
+
+    Returns
+    -------
+    xarray.DataTree
+        The group ``posterior``, with names, dims and coords as in the PyMC model of `declare`.
+        With data, ``posterior_predictive``, ``log_likelihood`` and ``observed_data``, too; the
+        attribute ``omitted`` names groups that are left out, with the reason.
+
+    See Also
+    --------
+    bayesmodels.exact_draws : the same with groups of the prior.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, numpy as np
+    >>> tree = bm.BetaBernoulli(5, 19).to_datatree(draws=100, rng=np.random.default_rng(1))
+    >>> dict(tree.posterior.sizes)
+    {'chain': 4, 'draw': 100}
+    >>> tree = bm.BetaBernoulli(5, 19).to_datatree(rng=1, data=[0, 0, 1, 0])
+    >>> list(tree.children)
+    ['posterior', 'observed_data', 'posterior_predictive', 'log_likelihood']
+    """
+    from arviz_base import from_dict
+
+    generator = randomness(rng)
+    number, chains = count(draws, "draws", 1), count(chains, "chains", 1)
+    posterior = in_chains(self, number, chains, generator)
+    dims = {name: list(axes) for name, axes in self.dims.items()}
+    groups, axes, omitted = {"posterior": posterior}, dict(self.coords), dict[str, str]()
+    if data is not None:
+        groups |= _groups_of_rows(self, data, posterior, generator, dims, axes, omitted)
+    return _tree(from_dict, groups, dims, axes, omitted)
 
 
 def tree_of(
@@ -49,33 +103,54 @@ def tree_of(
         groups["log_prior"] = {"joint": density.reshape(chains, draws, -1).sum(-1)}
     except PriorError as error:
         omitted["prior"] = str(error)
-    why = _without_rows(prior, data, statistic)
-    if why:
-        omitted["observed_data"] = why
-    else:
-        rows = prior.observed(data)
-        groups["observed_data"] = {name: values for name, (values, _) in rows.items()}
-        for name, (_, labels) in rows.items():
-            dims[name] = list(labels)
-            axes = {**axes, **labels}
-        size = sum(values.size for values, _ in rows.values())
-        if size * chains * draws <= LARGEST_GROUP:
-            groups["posterior_predictive"] = prior.replicate(posterior, data, rng)
-            groups["log_likelihood"] = prior.log_likelihood(posterior, data)
-            for name in groups["log_likelihood"]:  # of whole rows, if it is not of what is observed
-                dims.setdefault(name, ["row"])
-        else:
-            omitted["log_likelihood"] = omitted["posterior_predictive"] = (
-                f"{size} rows times {chains * draws} draws are more than {LARGEST_GROUP}"
-            )
-    tree = from_dict(
-        cast("dict[Any, Any]", groups),
-        dims=dims,
-        coords={axis: _labels(values) for axis, values in axes.items()},
-    )
+    groups |= _groups_of_rows(prior, data, posterior, rng, dims, axes, omitted)
+    return _tree(from_dict, groups, dims, axes, omitted)
+
+
+def _tree(
+    from_dict: Any,
+    groups: dict[str, Any],
+    dims: dict[str, list[str]],
+    axes: Coords,
+    omitted: dict[str, str],
+) -> xr.DataTree:
+    coords = {axis: _labels(values) for axis, values in axes.items()}
+    tree: xr.DataTree = from_dict(groups, dims=dims, coords=coords)
     if omitted:
         tree.attrs["omitted"] = "; ".join(f"{group}: {why}" for group, why in omitted.items())
     return tree
+
+
+def _groups_of_rows(
+    belief: Any,
+    data: Any,
+    posterior: dict[str, NDArray[Any]],
+    rng: np.random.Generator,
+    dims: dict[str, list[str]],
+    axes: Coords,
+    omitted: dict[str, str],
+) -> dict[str, dict[str, NDArray[Any]]]:
+    """Return what is observed, replicated and how likely it is; add axes, and what is left out."""
+    why = _without_rows(belief, data)
+    if why:
+        omitted["observed_data"] = why
+        return {}
+    rows = belief.observed(data)
+    groups = {"observed_data": {name: values for name, (values, _) in rows.items()}}
+    for name, (_, labels) in rows.items():
+        dims[name] = list(labels)
+        axes |= labels
+    size = sum(values.size for values, _ in rows.values())
+    sets = int(np.prod(next(iter(posterior.values())).shape[:2]))
+    if size * sets > LARGEST_GROUP:
+        why = f"{size} rows times {sets} draws are more than {LARGEST_GROUP}"
+        omitted["log_likelihood"] = omitted["posterior_predictive"] = why
+        return groups
+    groups["posterior_predictive"] = belief.replicate(posterior, data, rng)
+    groups["log_likelihood"] = belief.log_likelihood(posterior, data)
+    for name in groups["log_likelihood"]:  # of whole rows, if it is not of what is observed
+        dims.setdefault(name, ["row"])
+    return groups
 
 
 def statistic_of(prior: Any, data: Any) -> Any:
@@ -88,9 +163,9 @@ def with_data_axes(prior: Any, data: Any, statistic: Any) -> Belief:
     return prior.met(data) if statistic is None else prior.update(statistic.without_rows())
 
 
-def _without_rows(prior: Any, data: Any, statistic: Any) -> str:
+def _without_rows(prior: Any, data: Any) -> str:
     """Say why there are no rows to show; empty if there are."""
-    if statistic is not None and data is statistic:
+    if isinstance(data, Statistic):
         return "the data are a statistic, whose rows are gone"
     if weighted(data):
         return "the rows are weighted: no row stands for one observation"

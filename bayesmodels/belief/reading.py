@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import product
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,10 @@ from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.belief.protocol import Law, Readable
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.labels import of_place
-from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
 
 def mean(self: Readable) -> dict[str, Array]:
@@ -208,45 +206,6 @@ def summary_or_intervals(
         return table.iloc[:, 2:] if table.isna().any(axis=None) else table
     table = self.summary(prob).drop(columns="note", errors="ignore")
     return table.dropna(axis="columns", how="all")
-
-
-def to_datatree(
-    self: Readable, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
-) -> xr.DataTree:
-    """Return exact, independent draws as an ArviZ DataTree with the group ``posterior``.
-
-    Parameters
-    ----------
-    draws, chains : int
-        Numbers of draws a chain and of chains. Chains differ in nothing: they let ArviZ treat
-        exact draws and MCMC draws alike.
-    rng : numpy.random.Generator or int, optional
-        Source of randomness, or a seed; fresh if not given.
-
-    Returns
-    -------
-    xarray.DataTree
-        Names, dims and coords as in the PyMC model of `declare`.
-
-    See Also
-    --------
-    bayesmodels.exact_draws : the same with predictive, prior and observed groups.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm, numpy as np
-    >>> tree = bm.BetaBernoulli(5, 19).to_datatree(draws=100, rng=np.random.default_rng(1))
-    >>> dict(tree.posterior.sizes)
-    {'chain': 4, 'draw': 100}
-    """
-    from arviz_base import from_dict
-
-    number, chains = count(draws, "draws", 1), count(chains, "chains", 1)
-    return from_dict(
-        {"posterior": in_chains(self, number, chains, randomness(rng))},
-        dims={name: list(axes) for name, axes in self.dims.items()},
-        coords={name: cast("Any", list(labels)) for name, labels in self.coords.items()},
-    )
 
 
 def in_chains(

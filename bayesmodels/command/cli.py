@@ -213,6 +213,12 @@ def models(as_json: bool) -> None:
 @click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
 @_check
 @click.option("-o", "--output", **_OUTPUT | {"help": "File to write.  [default: MODEL.html]"})
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["html", "md"]),
+    help="HTML, or Markdown for a pull request.  [default: as the file's name ends]",
+)
 @_sampler
 @click.option(
     "--likelihood",
@@ -264,6 +270,7 @@ def report(
     family: str | None,
     strict: bool,
     no_draws: bool,
+    kind: str | None,
     **columns: Any,
 ) -> str:
     """Fit MODEL to FILE (.csv, .tsv, .xlsx, .parquet ...), check it, and write an HTML report.
@@ -292,7 +299,7 @@ def report(
             _say(source, "")
             _print_reading(reading)
         return "agree"
-    path = output or Path(f"{model}.html")
+    path = _file_to_write(output, model, kind)
     drawn = _number_of_draws(draws, without=no_draws)
     how = {"rng": rng, "source": source, "draws": drawn, "tune": draws, "chains": chains}
     options = {"best": best, "rope": rope, "acceptable_loss": acceptable_loss}
@@ -324,6 +331,14 @@ def report(
         _print_reading(reading, most=_MOST_COLUMNS)
         click.echo(f"Report: {path}")
     return _ending(result, strict=strict)
+
+
+def _file_to_write(output: Path | None, model: str, kind: str | None) -> Path:
+    """Return the file of a report, whose name must end as its format does."""
+    path = output or Path(f"{model}.{kind or 'html'}")
+    if kind and path.suffix != f".{kind}":
+        _refuse(f"--format: {kind} is written to a file that ends in .{kind}; got {path.name!r}.")
+    return path
 
 
 def _number_of_draws(draws: int, *, without: bool) -> int:

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import gammaln, xlogy
 
-from bayesmodels.belief import conditioning, conjugate, reading, values
+from bayesmodels.belief import conditioning, conjugate, datatree, reading, values
 from bayesmodels.belief.declaring import Names, declare, prior_and_statistic
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
@@ -461,7 +461,7 @@ class DirichletCategorical:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
-    to_datatree = reading.to_datatree
+    to_datatree = datatree.to_datatree
 
     def mode(self) -> dict[str, Array]:
         """Return (alpha_k - 1) / (sum of alphas - K), the maximum a posteriori (MAP) estimate.

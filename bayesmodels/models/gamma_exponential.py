@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from bayesmodels.belief import conditioning, conjugate, reading, simulation
+from bayesmodels.belief import conditioning, conjugate, datatree, reading, simulation
 from bayesmodels.belief.declaring import declare
 from bayesmodels.belief.protocol import Draws, Law, Rows
 from bayesmodels.belief.values import value
@@ -169,7 +169,7 @@ class GammaExponential:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
-    to_datatree = reading.to_datatree
+    to_datatree = datatree.to_datatree
 
     mode = rates.mode
     equivalent_sample_size = rates.equivalent_sample_size

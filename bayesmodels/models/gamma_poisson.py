@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from bayesmodels.belief import conditioning, conjugate, reading
+from bayesmodels.belief import conditioning, conjugate, datatree, reading
 from bayesmodels.belief.declaring import declare
 from bayesmodels.belief.protocol import Draws, Rows
 from bayesmodels.belief.values import value
@@ -186,7 +186,7 @@ class GammaPoisson:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
-    to_datatree = reading.to_datatree
+    to_datatree = datatree.to_datatree
 
     mode = rates.mode
     equivalent_sample_size = rates.equivalent_sample_size

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesmodels.belief import conditioning, reading, values
+from bayesmodels.belief import conditioning, datatree, reading, values
 from bayesmodels.belief.conjugate import discounted
 from bayesmodels.belief.declaring import Names, check_declarable, declare
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
@@ -565,7 +565,7 @@ class ConceptLearning:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
-    to_datatree = reading.to_datatree
+    to_datatree = datatree.to_datatree
 
     def mode(self) -> dict[str, Array]:
         """Return the number of the most probable hypothesis, the maximum a posteriori (MAP).

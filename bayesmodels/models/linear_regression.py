@@ -35,7 +35,7 @@ from scipy import stats
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
-from bayesmodels.belief import conjugate, reading, simulation, values
+from bayesmodels.belief import conjugate, datatree, reading, simulation, values
 from bayesmodels.belief.declaring import Names, declare, prior_and_statistic
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
@@ -651,7 +651,7 @@ class LinearRegression:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
-    to_datatree = reading.to_datatree
+    to_datatree = datatree.to_datatree
 
     def mode(self) -> dict[str, Array]:
         """Return the joint mode (MAP): w = m and sigma2 = b / (a + 1 + p / 2).

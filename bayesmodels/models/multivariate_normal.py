@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from bayesmodels.belief import conditioning, conjugate, reading, values
+from bayesmodels.belief import conditioning, conjugate, datatree, reading, values
 from bayesmodels.belief.declaring import declare
 from bayesmodels.belief.protocol import Draws
 from bayesmodels.belief.values import value
@@ -383,7 +383,7 @@ class NormalInverseWishart:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
-    to_datatree = reading.to_datatree
+    to_datatree = datatree.to_datatree
     mode = cov.mode
 
     equivalent_sample_size = normal.equivalent_sample_size

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln
 
-from bayesmodels.belief import conditioning, conjugate, reading, values
+from bayesmodels.belief import conditioning, conjugate, datatree, reading, values
 from bayesmodels.belief.declaring import Names, declare, prior_and_statistic
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
@@ -433,7 +433,7 @@ class NormalInverseGamma:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
-    to_datatree = reading.to_datatree
+    to_datatree = datatree.to_datatree
 
     def mode(self) -> dict[str, Array]:
         """Return the joint mode (MAP): mu = m and sigma2 = b / (a + 3/2)."""

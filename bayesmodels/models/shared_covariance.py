@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesmodels.belief import conditioning, conjugate, reading, values
+from bayesmodels.belief import conditioning, conjugate, datatree, reading, values
 from bayesmodels.belief.declaring import declare
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
@@ -279,7 +279,7 @@ class SharedNormalInverseWishart:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
-    to_datatree = reading.to_datatree
+    to_datatree = datatree.to_datatree
 
     mode = cov.mode
     log_density = cov.log_density

@@ -16,7 +16,7 @@ import numpy as np
 import pymc as pm
 from pytensor.graph.traversal import ancestors
 
-from bayesmodels.belief import reading
+from bayesmodels.belief import datatree, reading
 from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, PriorError
@@ -137,7 +137,7 @@ def to_datatree(
     rng : numpy.random.Generator or int, optional
         Source of randomness, or a seed; fresh if not given.
     """
-    tree = reading.to_datatree(self, draws, chains, rng)
+    tree = datatree.to_datatree(self, draws, chains, rng)
     free = tree.posterior.to_dataset()
     tree["posterior"] = free.assign(values_of_deterministics(self.model, free).data_vars)
     return tree

@@ -17,7 +17,7 @@ import numpy as np
 
 from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.belief.declaring import is_pymc
-from bayesmodels.belief.protocol import GivenStatistic, Readable, Statistic
+from bayesmodels.belief.protocol import Approximable, GivenStatistic, Readable, Statistic
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import read
 from bayesmodels.input.parameters import proportion, randomness
@@ -27,6 +27,12 @@ from bayesmodels.numerics.multiple_testing import holm
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_SAME_STATISTIC = (
+    "rows of the model with the same sufficient statistic, whatever its parameters are"
+)
+_MOVED = "rows that the model predicts, moved as its posterior would move had it learnt from them"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -44,12 +50,15 @@ class Fit:
         model, how probable it is to be as far off, `p`, and whether it is too far, `off`.
     level : float
         Probability that a model that is right is said not to fit, over all checks.
+    against : str
+        Which rows these were compared with, in words.
     """
 
     outcome: Literal["fits", "does not fit", "not checked"]
     findings: Sequence[str]
     table: pd.DataFrame
     level: float
+    against: str = ""
 
     def sentence(self) -> str:
         """Say in one sentence whether the model fits."""
@@ -148,7 +157,9 @@ def check_fit(
     except _NotChecked as why:
         return _unchecked(str(why), level)
     columns = columns if by is None else [_with_groups(column, by) for column in columns]
-    return _judged([one for column in columns for one in found(column, generator)], level)
+    moved = is_pymc(model) or isinstance(model, Approximable)
+    against = _MOVED if moved else _SAME_STATISTIC
+    return _judged([one for column in columns for one in found(column, generator)], level, against)
 
 
 class _NotChecked(Exception):  # noqa: N818 - said in other words to the user
@@ -206,7 +217,7 @@ def _with_groups(column: Column, by: Any) -> Column:
     return replace(column, checks=(*column.checks, check))
 
 
-def _judged(each: Sequence[Any], level: float) -> Fit:
+def _judged(each: Sequence[Any], level: float, against: str) -> Fit:
     import pandas as pd
 
     if not each:
@@ -220,7 +231,7 @@ def _judged(each: Sequence[Any], level: float) -> Fit:
     off = holm(table["p"], level, [one.check.weight for one in each])
     table["off"] = np.isin(np.arange(len(each)), off)
     findings = [f"{each[k].column}: {each[k].words}".removeprefix(": ") for k in off]
-    return Fit("does not fit" if off else "fits", findings, table, level)
+    return Fit("does not fit" if off else "fits", findings, table, level, against)
 
 
 def _unchecked(why: str, level: float) -> Fit:

@@ -98,7 +98,7 @@ def methods(report: Report) -> sections.Methods:
         "against the joint density of the same model in PyMC "
         f"{report.versions.get('pymc', '')} [1] at {report.identity.points} points."
     )
-    return [about, *sections.sampling(report), *sections.judging(report)], sections.JUDGED
+    return [about, *sections.sampling(report), *sections.judging(report)], sections.cited(report)
 
 
 def judge(report: Report) -> Judged:

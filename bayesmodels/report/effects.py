@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_CLASSES = 12  # columns of a table that fits a page
 _DOTS = 1000
+_SEVERAL, _MOST_VARIABLES = 3, 4  # elements of a variable that is drawn by itself; such variables
 _IN_WORDS = 12
 
 
@@ -43,7 +44,8 @@ def sections(report: Report) -> list[Section]:
     if linear and each:
         shown.append(table(each, report.prob))
     fit = fitted(report) if isinstance(report.prior, Regressing) else []
-    if drawn := [*forest(each, report.prob), *fit]:
+    others = _caterpillars(report) if report.prior is None else []
+    if drawn := [*forest(each, report.prob), *others, *fit]:
         shown.append(Part("pictures", drawn))
     return [Section("effects", title, shown)] if shown else []
 
@@ -56,6 +58,20 @@ def _elements(posterior: Any, prob: float) -> list[Effect]:
         return []
     each = answer.effects(posterior, name, prob)
     return [effect._replace(label=answer.plain(effect.label)) for effect in each]
+
+
+def _caterpillars(report: Report) -> list[Picture]:
+    """Draw the elements of each variable that has several, by size; not those of the only one."""
+    posterior, finite = report.posterior, levels(report.posterior)
+    names = [name for name in posterior.dims if name not in finite]
+    pictures = []
+    for name in names if len(names) > 1 else ():
+        each = answer.effects(posterior, name, report.prob)
+        if len(each) >= _SEVERAL and len(posterior.dims[name]) == 1:
+            each = [e._replace(label=answer.plain(e.label)) for e in each]
+            each.sort(key=lambda e: -(e.low + e.high))
+            pictures += forest(each, report.prob, name)
+    return pictures[:_MOST_VARIABLES]
 
 
 def table(each: Sequence[Effect], prob: float) -> Table:
@@ -75,8 +91,11 @@ def table(each: Sequence[Effect], prob: float) -> Table:
     return cut(Table("Effects, the largest first", tuple(columns)))
 
 
-def forest(each: Sequence[Effect], prob: float) -> list[Picture]:
-    """Draw intervals of two or more, of weights those of one standard deviation of a column."""
+def forest(each: Sequence[Effect], prob: float, of: str = "") -> list[Picture]:
+    """Draw intervals of two or more, of weights those of one standard deviation of a column.
+
+    Where there are several pictures, each is `of` a variable.
+    """
     if len(each) < 2:  # noqa: PLR2004 - nothing to compare
         return []
     shown = each[:MOST_ROWS]
@@ -96,7 +115,8 @@ def forest(each: Sequence[Effect], prob: float) -> list[Picture]:
     if len(each) > len(shown):
         caption += f" {len(each) - len(shown):,} more are not shown."
     alt = f"Means with {100 * prob:g} % intervals: {words}{more}."
-    return [canvas.picture("forest", "Forest plot", axes, table, caption, alt)]
+    name, title = (f"forest-{of}", f"{of}, by size") if of else ("forest", "Forest plot")
+    return [canvas.picture(name, title, axes, table, caption, alt)]
 
 
 def fitted(report: Any) -> list[Picture]:

@@ -101,6 +101,8 @@ def _given(data: Any, belief: Any) -> list[Given]:
         return [_container(first[1], first[0]), *_given(data.rows, belief)]
     if isinstance(data, (BinomialCounts, Censored, Counts)):
         each = {name: getattr(data, name) for name in PER_ROW[type(data)]}
+        if long := {name: x for name, x in each.items() if np.ndim(x)}:
+            each = long  # without one exposure for all rows
         return [_container(container, name, scalar_row=True) for name, container in each.items()]
     if isinstance(data, MultinomialCounts):
         return [_container(data.counts, "counts", vector_row=True)]

@@ -35,8 +35,7 @@ def section(fit: Fit | None) -> list[Section]:
 
     about = (
         "A posterior can be computed without a fault from a model that is wrong. So these rows are "
-        "compared with rows that have the same sufficient statistic, as the model draws them: what "
-        "it makes of them is the same, whatever its parameters."
+        f"compared with {fit.against}."
     )
     p = tuple("< 0.001" if x < 0.001 else f"{x:.3f}" for x in table["p"])  # noqa: PLR2004
     of = "In rows of the model, 98 %"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -223,6 +225,13 @@ class Report:
         """
         write(styled(self, title=title, notes=notes, prob=ci_prob), path, brief=brief)
 
+    def to_markdown(self, *, brief: bool = False) -> str:
+        """Return the same sections as Markdown, for a pull request, Quarto or a notebook.
+
+        Pictures are told in words. With `brief` it ends with what the verdict rests on.
+        """
+        return set_in_markdown(self.page(brief=brief))
+
     def _repr_html_(self) -> str:
         return notebook.judged(self.title, self.outcome, self.said, self.further, self.table)
 
@@ -274,11 +283,14 @@ def styled(
 def write(
     report: Report, path: str | os.PathLike[str], command: str = "", *, brief: bool = False
 ) -> None:
-    """Write a report as HTML, whole or not at all.
+    """Write a report as HTML, or as Markdown to a path that ends in .md, whole or not at all.
 
     The command line that makes it again stands in it; calls in Python if there is none.
     """
-    text = render(report, command, brief=brief)
+    if Path(os.fspath(path)).suffix == ".md":
+        text = set_in_markdown(report.page(command, brief=brief))
+    else:
+        text = render(report, command, brief=brief)
     with atomic_write(path) as part:
         # A file's name may be bytes that are no text, which Python keeps as half characters.
         part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
@@ -289,19 +301,38 @@ def render(report: Report, command: str = "", *, brief: bool = False) -> str:
     return set_in_html(report.page(command, brief=brief))
 
 
-def set_in_html(page: Page) -> str:
-    """Return a page as text, images included."""
+def _environment(*, autoescape: bool) -> Environment:
     environment = Environment(
         loader=PackageLoader("bayesmodels", "report"),
-        autoescape=True,
+        autoescape=autoescape,  # noqa: S701 - off where there is no HTML
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
+    return environment
+
+
+def set_in_markdown(page: Page) -> str:
+    """Return a page as Markdown, in which no character of the data is markup."""
+    environment = _environment(autoescape=False)
+    environment.filters |= {"plain": _plain, "cell": lambda x: _plain(x).replace("|", "\\|")}
+    text = environment.get_template("report.md.jinja").render(page=page)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def _plain(text: Any) -> str:
+    """Return text on one line, with escapes for what Markdown or HTML would take for markup."""
+    words = text.striptags() if isinstance(text, Markup) else str(text)
+    return re.sub(r"([\\`*_\[\]<>#])", r"\\\1", " ".join(words.split()))
+
+
+def set_in_html(page: Page) -> str:
+    """Return a page as text, images included."""
+    environment = _environment(autoescape=True)
     environment.filters |= {
         "data_uri": data_uri,
         "mathml": notebook.mathml,
-        "sentence": lambda text: text[:1].upper() + text[1:],
         "unbroken": lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%"),
     }
     template = environment.get_template("report.html.jinja")

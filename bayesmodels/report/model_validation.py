@@ -100,7 +100,7 @@ def methods(report: Report) -> sections.Methods:
     else:
         how += f"density at {posterior.verification.points} points."
     about = f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was {how}"
-    return [about, *sections.sampling(report), *sections.judging(report)], sections.JUDGED
+    return [about, *sections.sampling(report), *sections.judging(report)], sections.cited(report)
 
 
 def judge(report: Report) -> Judged:

@@ -144,10 +144,17 @@ def sensitivity(draws: Any, kind: str) -> list[Section]:
 def methods(sentences: Sequence[str], cited: Sequence[str], scaled: Sequence[Any] = ()) -> Section:
     """Return what was done, to be pasted into a paper, and the works it refers to by number."""
     if scaled:
-        said = "Sensitivity to the prior was computed with ArviZ by power-scaling [5]."
+        said = (
+            f"Sensitivity to the prior was computed with ArviZ by power-scaling [{len(cited) + 1}]."
+        )
         sentences, cited = [*sentences, said], [*cited, KALLIOINEN]
     paragraph = " ".join(" ".join(sentences).split())
     return Section("methods", "Methods, in a paragraph", [paragraph, Part("works", cited)])
+
+
+def cited(report: Report) -> Sequence[str]:
+    """Return the works that are cited: those on draws, if there are any, too."""
+    return JUDGED if report.sampled is not None else (PYMC,)
 
 
 def sampling(report: Report) -> list[str]:

@@ -61,6 +61,25 @@ def test_odds_without_draws_are_those_of_the_integral():
     assert f"({low:.2f} to {high:.2f})" in report.answer[0]
 
 
+def test_markdown_has_the_same_sections_and_no_markup_of_the_data():
+    rows = bm.Grouped(bm.Counts([3, 5, 4, 6], 1), by=["a|b", "a|b", "<b>*x*</b>", "<b>*x*</b>"])
+    report = bm.validate(bm.GammaPoisson(1, 1), rows, draws=0, rng=1)
+    text = report.to_markdown()
+    _, sections = report.contents(report, "")
+    for section in sections:
+        assert f"\n## {section.title}\n" in text
+    assert "<b>" not in text.replace("\\<b", "")
+    assert "a\\|b" in text
+    heads = [line for line in text.splitlines() if line.startswith("| :--")]
+    assert len(heads) >= 3  # tables, each with as many cells in a row as in its head
+    lines = text.splitlines()
+    for k, line in enumerate(lines):
+        if line.startswith("| :--"):
+            cells = lines[k + 1].replace("\\|", "").count("|")
+            assert cells == line.count("|") == lines[k - 1].replace("\\|", "").count("|")
+    assert len(report.to_markdown(brief=True)) < len(text)
+
+
 def test_models_whose_reports_are_about_draws_say_so():
     with pytest.raises(bm.DataError, match="compares draws; give draws=1000"):
         bm.validate(bm.ConceptLearning({"a": [1, 2], "b": [1]}), [1, 1], draws=0)
@@ -78,6 +97,9 @@ def test_a_misfit_stands_beside_agreement_and_ends_a_strict_command(tmp_path, mo
     assert "Does not fit" in (tmp_path / "gamma-poisson.html").read_text("utf-8")
     assert CliRunner().invoke(main, [*command, "--strict"]).exit_code == 1
     assert CliRunner().invoke(main, [*command, "--draws", "50"]).exit_code == 2
+    assert CliRunner().invoke(main, [*command, "--format", "md", "-o", "x.html"]).exit_code == 2
+    assert CliRunner().invoke(main, [*command, "--format", "md"]).exit_code == 0
+    assert "**Does not fit.**" in (tmp_path / "gamma-poisson.md").read_text("utf-8")
 
 
 def test_a_pymc_model_is_checked_by_its_own_posterior_or_by_draws_that_are_there():
@@ -94,3 +116,19 @@ def test_a_pymc_model_is_checked_by_its_own_posterior_or_by_draws_that_are_there
     assert "no variable is observed" in bm.check_fit(unseen, tree, rng=1).sentence()
     with pytest.raises(bm.DataError, match="data: must be given"):
         bm.check_fit(bm.GammaPoisson(1, 1))
+
+
+def test_effects_of_groups_are_drawn_by_size_and_rows_are_said_to_be_moved():
+    by = np.arange(60) % 5
+    with pm.Model(coords={"site": list("abcde")}) as model:
+        level, site = pm.Normal("level", 0, 2), pm.Normal("effect", 0, 0.5, dims="site")
+        pm.Poisson("y", pm.math.exp(level + site[by]), observed=rng.poisson(1 + by))
+    report = bm.validate(model, draws=0, rng=1)
+    (section,) = [s for s in report.contents(report, "")[1] if s.name == "effects"]
+    (part,) = section.parts
+    (picture,) = part.content
+    assert picture.name == "forest-effect"
+    assert picture.title == "effect, by size"
+    shown = picture.panels[0].csv.decode().splitlines()[1:]
+    assert [line[0] for line in shown] == list("edcba")
+    assert "moved as its posterior would move" in report.to_markdown()

@@ -133,7 +133,9 @@ PLANTED = {
     ),
     "var is halved": (LINE, "var", then(lambda x: {k: v / 2 for k, v in x.items()}, "var")),
     "interval is another": (
-        COLOURS, "interval", lambda self, ci_prob=0.89, ci_kind="eti": right(self).interval(ci_prob + 0.01, ci_kind),
+        COLOURS,
+        "interval",
+        lambda self, prob=0.89, kind="eti": right(self).interval(prob + 0.01, kind),
     ),
     "mode is the mean": (COIN, "mode", lambda self: right(self).mean()),
     "mode of the variance alone": (

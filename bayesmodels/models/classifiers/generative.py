@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from bayesmodels.belief import leave_one_out, reading, values
+from bayesmodels.belief import datatree, leave_one_out, reading, values
 from bayesmodels.belief.conjugate import discounted
 from bayesmodels.belief.declaring import Names, check_declarable, declare
 from bayesmodels.belief.intervals import renamed
@@ -239,7 +239,7 @@ class ProductOfBeliefs:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
-    to_datatree = reading.to_datatree
+    to_datatree = datatree.to_datatree
 
     def mode(self) -> dict[str, Array]:
         """Return the joint mode (MAP) of all parameters.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.belief import conditioning, reading, values
+from bayesmodels.belief import conditioning, datatree, reading, values
 from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError
@@ -145,7 +145,7 @@ class LaplaceApproximation(NormalWeights):
         The attribute ``approximation`` of the tree and of its group ``posterior`` says what they
         are.
         """
-        tree = reading.to_datatree(self, draws, chains, rng)
+        tree = datatree.to_datatree(self, draws, chains, rng)
         tree.attrs["approximation"] = tree.posterior.attrs["approximation"] = LABEL
         return tree
 

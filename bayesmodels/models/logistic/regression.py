@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 
-from bayesmodels.belief import reading, simulation, values
+from bayesmodels.belief import datatree, reading, simulation, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.protocol import Draws, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
@@ -257,7 +257,7 @@ class LogisticRegression(NormalWeights):
         return {"mean m": self.location, "standard deviation, root of V's diagonal": sd}
 
     summary = reading.summary
-    to_datatree = reading.to_datatree
+    to_datatree = datatree.to_datatree
 
     def met(self, data: Any) -> Self:
         """Return the same belief, its axes named as the columns of the data are.
