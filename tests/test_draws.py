@@ -218,3 +218,17 @@ def test_a_tree_with_data_has_what_arviz_asks_for_of_rows():
     gone = prior.update(rows).to_datatree(rng=1, data=prior.statistic(rows))
     assert list(gone.children) == ["posterior"]
     assert "whose rows are gone" in gone.attrs["omitted"]
+
+
+@pytest.mark.parametrize("kind", ["eti", "hdi"])
+def test_every_posterior_draws_its_marginals_with_arviz(kind):
+    with pm.Model() as model:
+        pm.Poisson("x", pm.math.exp(pm.Normal("level", 0, 2)), observed=[3, 5, 4])
+    for posterior, names in (
+        (bm.BetaBernoulli([5, 3], 19), ["theta"]),
+        (bm.NormalInverseGamma(0, 1, 3, 2), ["mu", "sigma2"]),
+        (bm.integrate(model, rng=1), ["level"]),
+        (bm.LogisticRegression([0, 0], 2).laplace(([[1.0, 2], [0, 1], [1, 0]], [0, 1, 1])), ["w"]),
+    ):
+        pictures = posterior.plot(ci_kind=kind, backend="none")
+        assert sorted(pictures.viz["dist"].data_vars) == names

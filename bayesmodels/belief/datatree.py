@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,32 @@ def to_datatree(
     if data is not None:
         groups |= _groups_of_rows(self, data, posterior, generator, dims, axes, omitted)
     return _tree(from_dict, groups, dims, axes, omitted)
+
+
+def plot(self: Any, *, backend: str = "matplotlib", **options: Any) -> Any:
+    """Draw the marginals with ArviZ, of exact, independent draws: the same ones each time.
+
+    Parameters
+    ----------
+    backend : {"matplotlib", "bokeh", "plotly", "none"}, default "matplotlib"
+        As ArviZ has it; the second and third need their packages.
+    **options
+        For `arviz_plots.plot_dist`, such as ``var_names``, ``kind``, ``ci_kind`` and ``ci_prob``.
+
+    Returns
+    -------
+    arviz_plots.PlotCollection
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> pictures = bm.BetaBernoulli(5, 19).plot(ci_kind="hdi")
+    >>> pictures.savefig("theta.png")  # doctest: +SKIP
+    """
+    import arviz_plots
+
+    tree = self.to_datatree(rng=0)
+    return arviz_plots.plot_dist(tree, backend=cast("Any", backend), **options)
 
 
 def tree_of(

@@ -186,6 +186,13 @@ def models(as_json: bool) -> None:
 @click.argument("file", required=False, type=_FILE)
 @_columns
 @click.option(
+    "--exclude",
+    multiple=True,
+    callback=_all_names,
+    metavar="COLUMN",
+    help="Column that is no feature, if all others are. May be given several times.",
+)
+@click.option(
     "--by",
     multiple=True,
     callback=_all_names,

@@ -43,6 +43,7 @@ def prepared(
     success: str | None = None,
     formula: str | None = None,
     drop_missing: bool = False,
+    exclude: Sequence[str] = (),
     **columns: Any,
 ) -> tuple[Any, Columns, list[str]]:
     """Return a frame as a model takes it, its columns, and sentences about what was done.
@@ -63,6 +64,8 @@ def prepared(
         Target and features, such as ``"mpg ~ wt + C(cyl)"``.
     drop_missing : bool
         Leave out rows in which a cell that the model uses is empty.
+    exclude : sequence of str
+        Columns that are no features; all others are.
     **columns
         As in `Columns`.
 
@@ -78,9 +81,13 @@ def prepared(
     """
     e = catalog.entry(name)
     chosen = Columns(**{**columns, "by": by[0] if by else None})
+    if exclude:
+        _check_excluded(e, frame, chosen, exclude, by=by, formula=formula)
+        frame = frame.drop(columns=list(exclude))
     catalog.check_columns(e, frame, chosen)
     _check(e, frame, chosen, by=by, freq=freq, success=success, formula=formula)
-    regression, notes = "formula" in e.uses.split(), list[str]()
+    regression = "formula" in e.uses.split()
+    notes = [f"Left out as --exclude asks: {listed([*exclude])}."] if exclude else []
     chosen = _with_columns(e, frame, chosen, notes, by=by, freq=freq, formula=formula)
     frame = _as_written(frame, e, chosen, notes, by=by, success=success, formula=formula)
     if drop_missing:
@@ -100,6 +107,31 @@ def prepared(
         frame, names = _coded(frame, names, notes)
         chosen = replace(chosen, features=names)
     return frame, chosen, notes
+
+
+def _check_excluded(
+    e: Entry,
+    frame: Any,
+    columns: Columns,
+    exclude: Sequence[str],
+    *,
+    by: Sequence[str],
+    formula: str | None,
+) -> None:
+    """Refuse to exclude what is not there, what is used, or from what is listed anyway."""
+    if "features" not in e.uses.split():
+        raise DataError(f"--exclude: {e.name} has no use for it; leave it out.")
+    if columns.features or formula is not None:
+        raise DataError("--exclude: leaves out of all columns; leave --features and --formula out.")
+    for column in exclude:
+        if column not in frame.columns:
+            raise DataError(
+                f"--exclude: there is no column {column!r}; there are {listed([*frame])}."
+            )
+        if column in (columns.target, *by):
+            raise DataError(
+                f"--exclude: {column!r} is used by another option; leave it out of one."
+            )
 
 
 def _check(

@@ -461,6 +461,7 @@ class BetaBernoulli:
     interval = reading.interval
     summary = reading.summary
     to_datatree = datatree.to_datatree
+    plot = datatree.plot
 
     def mode(self) -> dict[str, Array]:
         """Return (alpha - 1) / (alpha + beta - 2), the maximum a posteriori (MAP) estimate.

@@ -462,6 +462,7 @@ class DirichletCategorical:
     interval = reading.interval
     summary = reading.summary
     to_datatree = datatree.to_datatree
+    plot = datatree.plot
 
     def mode(self) -> dict[str, Array]:
         """Return (alpha_k - 1) / (sum of alphas - K), the maximum a posteriori (MAP) estimate.

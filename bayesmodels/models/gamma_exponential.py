@@ -170,6 +170,7 @@ class GammaExponential:
     interval = reading.interval
     summary = reading.summary
     to_datatree = datatree.to_datatree
+    plot = datatree.plot
 
     mode = rates.mode
     equivalent_sample_size = rates.equivalent_sample_size

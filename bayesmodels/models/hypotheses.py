@@ -566,6 +566,7 @@ class ConceptLearning:
     interval = reading.interval
     summary = reading.summary
     to_datatree = datatree.to_datatree
+    plot = datatree.plot
 
     def mode(self) -> dict[str, Array]:
         """Return the number of the most probable hypothesis, the maximum a posteriori (MAP).

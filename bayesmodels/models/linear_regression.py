@@ -652,6 +652,7 @@ class LinearRegression:
     interval = reading.interval
     summary = reading.summary
     to_datatree = datatree.to_datatree
+    plot = datatree.plot
 
     def mode(self) -> dict[str, Array]:
         """Return the joint mode (MAP): w = m and sigma2 = b / (a + 1 + p / 2).

@@ -384,6 +384,7 @@ class NormalInverseWishart:
     interval = reading.interval
     summary = reading.summary
     to_datatree = datatree.to_datatree
+    plot = datatree.plot
     mode = cov.mode
 
     equivalent_sample_size = normal.equivalent_sample_size

@@ -434,6 +434,7 @@ class NormalInverseGamma:
     interval = reading.interval
     summary = reading.summary
     to_datatree = datatree.to_datatree
+    plot = datatree.plot
 
     def mode(self) -> dict[str, Array]:
         """Return the joint mode (MAP): mu = m and sigma2 = b / (a + 3/2)."""

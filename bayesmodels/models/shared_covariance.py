@@ -280,6 +280,7 @@ class SharedNormalInverseWishart:
     interval = reading.interval
     summary = reading.summary
     to_datatree = datatree.to_datatree
+    plot = datatree.plot
 
     mode = cov.mode
     log_density = cov.log_density

@@ -12,7 +12,7 @@ import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pytensor.configdefaults import config
 
-from bayesmodels.belief import intervals, notebook
+from bayesmodels.belief import datatree, intervals, notebook
 from bayesmodels.belief import reading as belief_reading
 from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
 from bayesmodels.belief.protocol import Law
@@ -124,6 +124,7 @@ class IntegratedPosterior:
     numbers = reading.numbers
     log_density = reading.log_density
     to_datatree = reading.to_datatree
+    plot = datatree.plot
     predictive = reading.predictive
 
     @renamed

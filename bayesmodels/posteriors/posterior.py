@@ -11,7 +11,7 @@ import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 
-from bayesmodels.belief import notebook
+from bayesmodels.belief import datatree, notebook
 from bayesmodels.belief import reading as belief_reading
 from bayesmodels.belief.conditioning import digits_of_matrix
 from bayesmodels.belief.intervals import CI_PROB, CiKind, renamed
@@ -103,6 +103,7 @@ class ExactPosterior:
     numbers = reading.numbers
     log_density = reading.log_density
     to_datatree = reading.to_datatree
+    plot = datatree.plot
     predictive = reading.predictive
     drawn = ()
 

@@ -240,6 +240,7 @@ class ProductOfBeliefs:
     interval = reading.interval
     summary = reading.summary
     to_datatree = datatree.to_datatree
+    plot = datatree.plot
 
     def mode(self) -> dict[str, Array]:
         """Return the joint mode (MAP) of all parameters.

@@ -137,6 +137,8 @@ class LaplaceApproximation(NormalWeights):
         table.attrs["approximation"] = LABEL
         return table
 
+    plot = datatree.plot
+
     def to_datatree(
         self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
     ) -> xr.DataTree:

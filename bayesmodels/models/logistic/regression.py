@@ -258,6 +258,7 @@ class LogisticRegression(NormalWeights):
 
     summary = reading.summary
     to_datatree = datatree.to_datatree
+    plot = datatree.plot
 
     def met(self, data: Any) -> Self:
         """Return the same belief, its axes named as the columns of the data are.
