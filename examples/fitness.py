@@ -27,7 +27,7 @@ for k in (2, 3):
 # Classes of draws change places. In one order they can be read.
 draws = bm.mcmc_draws(mixture(2), rows, rng=1)
 in_order = bm.relabel(mixture(2), draws, rows)
-print(in_order.sentence())
+print(in_order.sentences()[0])
 mean = in_order.draws.posterior.dataset.mean(("chain", "draw"))
 print(mean["theta"].to_numpy().round(2))
 

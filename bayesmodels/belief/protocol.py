@@ -326,8 +326,8 @@ class MarginalLaws(Protocol):
 class Finding(Protocol):
     """What was decided, and says so."""
 
-    def sentence(self) -> str:
-        """Say the decision in one sentence."""
+    def sentences(self) -> list[str]:
+        """Say what was found in words, the most important first."""
 
 
 class Judgement(Finding, Protocol):

@@ -544,7 +544,12 @@ def calibrate(target: str, as_json: bool, **how: Any) -> str:
         table = result.table.to_dict(orient="index")
         keys = ("outcome", "findings", "level", "n", "draws", "short", "method")
         fields = {key: getattr(result, key) for key in keys}
-        values = {**fields, "around": how["around"], "sentence": result.sentence(), "table": table}
+        values = {
+            **fields,
+            "around": how["around"],
+            "sentence": result.sentences()[0],
+            "table": table,
+        }
         click.echo(json.dumps(values))
         return result.outcome
     left, rows = len(result.table) - _MOST_SCALARS, []
@@ -560,7 +565,7 @@ def calibrate(target: str, as_json: bool, **how: Any) -> str:
         "p: the probability of as much if all is right.",
         "",
         f"Posteriors are {_DRAWN[result.method]}.",
-        result.sentence(),
+        result.sentences()[0],
     )
     _say(*(f"- {finding}" for finding in result.findings[1 : 1 + _MOST_FINDINGS]))
     return result.outcome

@@ -108,7 +108,11 @@ class Calibration:
     method: Method = "exact"
     cause: str = field(default=_CAUSE, repr=False)
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
+        """Say what was found in words, the most important first."""
+        return [self._sentence()]
+
+    def _sentence(self) -> str:
         """Say the outcome, and of a failure where to look for its cause."""
         said = (
             f"In {self.n} simulations, ranks of {len(self.table)} quantities are uniform as far "
@@ -157,11 +161,11 @@ class Calibration:
     def _repr_html_(self) -> str:
         worst = self.table.sort_values("p", kind="stable")
         return notebook.judged(
-            "Calibration", self.outcome, [self.sentence()], self.findings[1:], worst
+            "Calibration", self.outcome, [self._sentence()], self.findings[1:], worst
         )
 
     def __repr__(self) -> str:
-        return f"Calibration({self.outcome!r}: {self.sentence()})"
+        return f"Calibration({self.outcome!r}: {self._sentence()})"
 
 
 def calibrate(

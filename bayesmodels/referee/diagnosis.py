@@ -62,7 +62,11 @@ class Diagnosis:
     terms: tuple[str, ...]
     unknown: tuple[str, ...] = ()
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
+        """Say what was found in words, the most important first."""
+        return [self._sentence()]
+
+    def _sentence(self) -> str:
         """Say the finding in words."""
         if not self.terms and not self.unknown:
             return "Nothing is to blame."
@@ -119,7 +123,7 @@ def diagnose(
     >>> with pm.Model() as model:
     ...     theta = pm.Beta("theta", 5, 2)
     ...     x = pm.Bernoulli("x", theta, observed=rows)
-    >>> bm.diagnose(model, prior, rows).sentence()
+    >>> bm.diagnose(model, prior, rows).sentences()[0]
     'To blame: the prior of theta.'
     """
     rng = checked.randomness(rng)

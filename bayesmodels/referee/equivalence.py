@@ -87,10 +87,14 @@ class Equivalence:
     verdict: Verdict | None = None
     visited: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
+        """Say what was found in words, the most important first."""
+        return [self._sentence()]
+
+    def _sentence(self) -> str:
         """Say the finding in words."""
         if self.verdict is not None:
-            return f"Draws were compared, not densities. {self.verdict.sentence()}"
+            return f"Draws were compared, not densities. {self.verdict.sentences()[0]}"
         if self.outcome == "inconclusive":
             return f"No verdict on the two programs: {self.findings[0]}"
         if self.outcome == "disagree":
@@ -116,11 +120,11 @@ class Equivalence:
         )
 
     def __repr__(self) -> str:
-        return f"Equivalence({self.outcome!r}: {self.sentence()})"
+        return f"Equivalence({self.outcome!r}: {self._sentence()})"
 
     def _repr_html_(self) -> str:
         return notebook.judged(
-            "Two programs", self.outcome, [self.sentence()], self.findings, self.table
+            "Two programs", self.outcome, [self._sentence()], self.findings, self.table
         )
 
 

@@ -60,7 +60,11 @@ class Fit:
     level: float
     against: str = ""
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
+        """Say what was found in words, the most important first."""
+        return [self._sentence()]
+
+    def _sentence(self) -> str:
         """Say in one sentence whether the model fits."""
         if self.outcome == "not checked":
             return f"Whether the model fits was not checked: {self.findings[0]}"
@@ -77,7 +81,7 @@ class Fit:
         checks = self.table.reset_index().to_dict(orient="records")
         return {
             "outcome": self.outcome,
-            "sentence": self.sentence(),
+            "sentence": self._sentence(),
             "findings": list(self.findings),
             "checks": checks,
         }
@@ -120,7 +124,7 @@ def check_fit(
     Returns
     -------
     Fit
-        With `outcome`, `sentence()`, `findings` and `table`. Data given as a statistic, waiting
+        With `outcome`, `sentences()`, `findings` and `table`. Data given as a statistic, waiting
         times cut short, and models whose rows can't be drawn given their statistic are "not
         checked", and the findings say why.
 

@@ -84,7 +84,11 @@ class Identity:
         """Whether the belief's own bound is so wide, without need, that it hides what is wrong."""
         return self.bound > _HIDES and self.looseness > _LOOSEST
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
+        """Say what was found in words, the most important first."""
+        return [self._sentence()]
+
+    def _sentence(self) -> str:
         """Say the finding in words."""
         if self.holds:
             said = "differ by the same constant"

@@ -142,7 +142,11 @@ class Verdict:
         """The test with the largest discrepancy."""
         return max(self.tests, key=lambda test: abs(test.z))
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
+        """Say what was found in words, the most important first."""
+        return [self._sentence()]
+
+    def _sentence(self) -> str:
         """Say the verdict in one sentence; and what diverged or was left out, if anything."""
         said = [self._decision()]
         if self.diverged:
@@ -184,10 +188,10 @@ class Verdict:
     def _repr_html_(self) -> str:
         subject = f"Draws against an {self.kind} law" if self.exact else "Draws against draws"
         further = self.findings[1:]
-        return notebook.judged(subject, self.outcome, [self.sentence()], further, self.table)
+        return notebook.judged(subject, self.outcome, [self._sentence()], further, self.table)
 
     def __repr__(self) -> str:
-        return f"Verdict({self.outcome!r}: {self.sentence()})"
+        return f"Verdict({self.outcome!r}: {self._sentence()})"
 
 
 def compare(

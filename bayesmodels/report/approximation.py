@@ -121,7 +121,7 @@ def judge(report: Report) -> Judged:
         "inconclusive": "The formula and the PyMC model agree; the draws are too few or have "
         "not mixed, so that the approximation was measured badly.",
     }[outcome]
-    said = [head, identity.sentence(), measured(errors)]
+    said = [head, identity.sentences()[0], measured(errors)]
     known = {
         "sentences": [*said, *further],
         "approximate_log_evidence": float(report.posterior.approximate_log_evidence),

@@ -117,17 +117,17 @@ def judge(report: Report) -> Judged:
         head = "The algebra and the PyMC model agree. Nothing was sampled."
     if not identity.holds:
         head = "The algebra and the PyMC model do not describe the same posterior."
-    blamed = [] if report.diagnosis is None else [report.diagnosis.sentence()]
+    blamed = [] if report.diagnosis is None else [report.diagnosis.sentences()[0]]
     to_blame = ["the sampler"] if identity.holds and outcome == "disagree" else []
     by = {}
     if bridge is not None:
         by["log_evidence_by_bridge"] = bridge.log_evidence
         by["log_evidence_by_bridge_error"] = bridge.error
-    compared = [] if comparison is None else [comparison.sentence()]
+    compared = [] if comparison is None else [comparison.sentences()[0]]
     return on_draws(
         report,
         outcome,
-        [head, *blamed, identity.sentence(), *compared],
+        [head, *blamed, identity.sentences()[0], *compared],
         log_evidence=report.log_evidence,
         **by,
         identity_holds=identity.holds,

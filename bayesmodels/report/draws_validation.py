@@ -83,7 +83,7 @@ def judge(report: Report) -> Judged:
     judged = on_draws(
         report,
         result.outcome,
-        [head, result.sentence(), also],
+        [head, result.sentences()[0], also],
         first=first,
         second=second,
         bound=_finite(result.bound),

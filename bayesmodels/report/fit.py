@@ -52,6 +52,6 @@ def section(fit: Fit | None) -> list[Section]:
         f"Over all checks, a model that is right is said not to fit with a probability of at most "
         f"{100 * fit.level:g} % (Holm)."
     )
-    said = Part("findings", fit.findings) if fit.findings else fit.sentence()
+    said = Part("findings", fit.findings) if fit.findings else fit.sentences()[0]
     checks = cut(Table("Checks of the model’s fit", shown, note, marked))
     return [Section("fit", "Does the model fit?", [about, said, checks])]

@@ -157,7 +157,7 @@ class Report:
 
     def sentences(self) -> list[str]:
         """Say what was found in words, the most important first: the verdict, then the fit."""
-        fit = [] if self.fit is None else [self.fit.sentence()]
+        fit = [] if self.fit is None else [self.fit.sentences()[0]]
         return [self.said[0], *fit, *self.said[1:]]
 
     def to_dict(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class Report:
             notes=[text for text in self.notes.split("\n\n") if text.strip()],
             answer=self.answer,
             verdict=self.said[0],
-            fit=None if self.fit is None else (MARKS[self.fit.outcome], self.fit.sentence()),
+            fit=None if self.fit is None else (MARKS[self.fit.outcome], self.fit.sentences()[0]),
             beside=[each.summary for each in sections if each.summary],
             glance=glance,
             sections=every[: first + 1] if brief else every,

@@ -116,7 +116,7 @@ def mixtures(report: Report) -> list[Picture]:
             plot_class_profiles(model, means),
             table[:MOST_FEATURES],
             "What each class expects: probabilities, and means of numbers. Means of PyMC's draws "
-            f"in one order of the classes: {result.rule}. {result.sentence()}",
+            f"in one order of the classes: {result.rule}. {result.sentences()[0]}",
             "Profiles of the classes: "
             + "; ".join(f"{name}: {', '.join(texts)}" for name, *texts in table.itertuples())
             + ".",

@@ -122,7 +122,7 @@ def judge(report: Report) -> Judged:
             f"explains: they are the same {reach}."
         )
         known = {"families": posterior.families, "verified": posterior.verified}
-    head, compared = words[outcome], [] if verdict is None else [verdict.sentence()]
+    head, compared = words[outcome], [] if verdict is None else [verdict.sentences()[0]]
     if verdict is None:
         head = "The model was integrated numerically." if report.reason else _PROVED
         head += " Nothing was sampled."

@@ -182,8 +182,8 @@ def _passed[Judged: Judgement](
         return judged
     from bayesmodels.report.page import MOST_FINDINGS as MOST
 
-    further = unsaid(judged.sentence(), judged.findings)
-    said = [judged.sentence(), *(f"- {finding}" for finding in further[:MOST])]
+    further = unsaid(judged.sentences()[0], judged.findings)
+    said = [judged.sentences()[0], *(f"- {finding}" for finding in further[:MOST])]
     if (left := len(further) - MOST) > 0:
         said.append(f"And {left:,} more findings.")
     if table is not None:

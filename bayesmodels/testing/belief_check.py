@@ -81,7 +81,11 @@ class BeliefCheck:
         """Whether all verbs agree."""
         return "disagree" if self.to_blame else "agree"
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
+        """Say what was found in words, the most important first."""
+        return [self._sentence()]
+
+    def _sentence(self) -> str:
         """Say the finding in words."""
         if not self.to_blame:
             return "The belief's verbs are those of its log density."

@@ -28,7 +28,7 @@ def entry(name: str, judgement: Judgement) -> dict[str, Any]:
         "test": name,
         "kind": type(judgement).__name__,
         "outcome": judgement.outcome,
-        "sentence": judgement.sentence(),
+        "sentence": judgement.sentences()[0],
         "findings": list(judgement.findings),
         **known,
     }

@@ -117,7 +117,7 @@ def compared(one: Any, other: Any) -> str:
     there = other.posterior.isel(draw=slice(None, None, thin))
     names = [name for name in one.posterior if name in there]
     verdict = bm.compare(one.posterior.to_dataset(), there.to_dataset(), var_names=names)
-    return f"{verdict.outcome} ({verdict.sentence()})"
+    return f"{verdict.outcome} ({verdict.sentences()[0]})"
 
 
 def main() -> None:

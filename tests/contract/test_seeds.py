@@ -159,7 +159,7 @@ COMPILES = {
     "calibrate": lambda rng: bm.calibrate(COIN, BITS, n=100, draws=20, rng=rng).outcome,
     "check_identity": lambda rng: found(rng).constancy,
     "check_fit": lambda rng: bm.check_fit(COIN, BITS, rng=rng).table,
-    "diagnose": lambda rng: bm.diagnose(declared(), COIN, BITS, rng=rng).sentence(),
+    "diagnose": lambda rng: bm.diagnose(declared(), COIN, BITS, rng=rng).sentences()[0],
     "compare_evidence": lambda rng: bm.compare_evidence(
         {"a": declared(), "b": model_of_half()}, rng=rng
     ),

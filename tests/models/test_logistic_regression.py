@@ -527,7 +527,7 @@ def test_the_joint_density_is_pymcs(case):
     for seed in range(2):
         joint, rng = model.joint(data), np.random.default_rng(seed)
         found = bm.check_identity(model.declare(data), joint, model, 0.0, rng=rng)
-        assert found.holds, found.sentence()
+        assert found.holds, found.sentences()[0]
         assert found.points == 20
 
 
@@ -604,11 +604,11 @@ def test_nuts_agrees_with_quadrature_and_not_with_laplace():
         )
     exact = Quadrature(model, data)
     verdict = bm.compare(exact, draws)
-    assert verdict.outcome == "agree", verdict.sentence()
+    assert verdict.outcome == "agree", verdict.sentences()[0]
     near = model.laplace(data)
     found = bm.compare(near, draws)
     assert found.outcome == "disagree"
-    assert found.sentence().startswith("The draws do not come from the approximate law")
+    assert found.sentences()[0].startswith("The draws do not come from the approximate law")
     error = errors_of(found.table)
     # What the table says is what quadrature says, to its own Monte-Carlo error.
     mean, sd = exact.marginals()["w"].mean(), exact.marginals()["w"].std()

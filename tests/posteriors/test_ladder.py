@@ -158,11 +158,11 @@ def test_a_model_is_as_good_as_its_posterior(build):
     tree = bm.sample(model, rng=1)
     verdict = bm.compare(model, tree)
     assert verdict.outcome == "agree"
-    assert "agree with the integrated law" in verdict.sentence()
+    assert "agree with the integrated law" in verdict.sentences()[0]
     bm.testing.assert_posterior(model, tree, rng=1)
     wrong = tree.copy()
     wrong["posterior"] = tree.posterior.to_dataset().assign(x=tree.posterior["x"] ** 1.1)
-    assert "do not come from the integrated law" in bm.compare(model, wrong).sentence()
+    assert "do not come from the integrated law" in bm.compare(model, wrong).sentences()[0]
 
 
 @pytest.mark.slow

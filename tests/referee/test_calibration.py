@@ -82,7 +82,7 @@ def test_wrong_updates_are_found(model, words):
     found = bm.calibrate(model, TOSSES, n=400, rng=4)
     assert found.outcome == "disagree"
     assert any(all(word in finding for word in words) for finding in found.findings)
-    assert found.findings[0] in found.sentence()
+    assert found.findings[0] in found.sentences()[0]
 
 
 def noisy(noise):
@@ -294,7 +294,7 @@ def test_a_sampler_is_calibrated_and_a_wrong_likelihood_is_caught(tmp_path):
     wrong = bm.calibrate(COIN, simulate=sticky, **settings)
     assert wrong.outcome == "disagree"
     assert any("theta is too narrow" in finding for finding in wrong.findings)
-    assert "the prior, is to blame" in wrong.sentence()
+    assert "the prior, is to blame" in wrong.sentences()[0]
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def test_wrong_models_are_found(case):
         model, settings = case.model(), case.settings()
     found = bm.calibrate(model, n=400, rng=2, **settings)
     assert (found.outcome, found.method) == ("disagree", "exact")
-    assert "The closed form is verified, so what simulates" in found.sentence()
+    assert "The closed form is verified, so what simulates" in found.sentences()[0]
 
 
 def test_every_kind_of_mistake_and_every_rung_is_in_the_table():

@@ -47,7 +47,7 @@ def diagnosis(model, prior, data, posterior=None, log_evidence=None):
 def blamed(prior, data, posterior, log_evidence=None, likelihood="rows"):
     """Return what is said of a posterior beside the prior's own declaration."""
     declared = prior.declare(data, likelihood)
-    return diagnosis(declared, prior, data, posterior, log_evidence).sentence()
+    return diagnosis(declared, prior, data, posterior, log_evidence).sentences()[0]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_an_identity_that_holds_has_nothing_to_blame():
     found = bm.check_identity(model, COIN.update(TOSSES), COIN, rng=np.random.default_rng(2))
     nothing = bm.diagnose(model, COIN, TOSSES, identity=found)
     assert nothing == Diagnosis(())
-    assert nothing.sentence() == "Nothing is to blame."
+    assert nothing.sentences()[0] == "Nothing is to blame."
 
 
 def test_one_call_compares_by_itself():
@@ -113,7 +113,7 @@ def test_one_call_compares_by_itself():
 def test_a_discrepancy_of_slopes_alone_is_not_placed():
     model = COIN.declare(TOSSES)
     found = bm.check_identity(model, COIN.update(TOSSES), COIN, rng=np.random.default_rng(2))
-    said = bm.diagnose(model, COIN, TOSSES, identity=replace(found, slope=2.0)).sentence()
+    said = bm.diagnose(model, COIN, TOSSES, identity=replace(found, slope=2.0)).sentences()[0]
     assert said == (
         "No term could be named. Not compared: slopes, which differ while all values agree."
     )
@@ -141,7 +141,7 @@ def test_what_is_left_may_be_what_could_not_be_compared(prior, data, wrong, unkn
 @pytest.mark.slow
 def test_what_depends_on_a_wrong_prior_is_not_judged():
     declared = bm.NormalInverseGamma(1, 0.6, 4, 2).declare(Y)
-    sentence = diagnosis(declared, NORMAL, Y).sentence()
+    sentence = diagnosis(declared, NORMAL, Y).sentences()[0]
     assert sentence == (
         "To blame: the prior of mu. Not compared: the prior of sigma2, on which that of mu depends."
     )

@@ -23,7 +23,7 @@ def outcomes(case, seed):
     for k in range(REPEATED):
         rng = np.random.default_rng([seed, k])
         found = bm.check_fit(case.model, case.data(rng), by=case.by, rng=rng)
-        assert found.outcome != "not checked", found.sentence()
+        assert found.outcome != "not checked", found.sentences()[0]
         off += found.outcome == "does not fit"
     return off
 
@@ -104,12 +104,12 @@ def test_a_fit_says_what_was_checked():
     assert fit.outcome == "does not fit"
     dispersion = np.var(counts) / np.mean(counts)
     assert fit.table.loc[("", "dispersion"), "rows"] == pytest.approx(dispersion)
-    assert "times as much as a Poisson law says, so that intervals are about" in fit.sentence()
+    assert "times as much as a Poisson law says, so that intervals are about" in fit.sentences()[0]
     assert json.loads(json.dumps(fit.to_dict()))["outcome"] == fit.outcome
     assert "does not fit" in repr(fit)
     fit = bm.check_fit(POISSON, [3, 1, 2, 4, 2, 3], rng=1)
     names = "dispersion, zeros, largest deviation and order of rows"
-    assert fit.sentence() == f"No misfit was found in {names}."
+    assert fit.sentences()[0] == f"No misfit was found in {names}."
 
 
 def test_a_posterior_is_checked_as_its_prior_is():
@@ -161,7 +161,7 @@ def test_what_can_t_be_checked_says_why(name):
     fit = bm.check_fit(model, data, rng=1)
     assert fit.outcome == "not checked"
     assert len(fit.table) == 0
-    assert why in fit.sentence()
+    assert why in fit.sentences()[0]
 
 
 def test_what_is_no_model_or_no_grouping_is_refused():

@@ -174,7 +174,7 @@ def test_a_set_beside_itself_says_nothing(seed):
     draws, _ = drawn(COIN, seed)
     verdict = bm.compare(draws, draws)
     assert verdict.outcome == "inconclusive"
-    assert "both sets hold the same draws" in verdict.sentence()
+    assert "both sets hold the same draws" in verdict.sentences()[0]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -217,5 +217,5 @@ def test_chains_that_stand_still_elsewhere_disagree(seed):
     here = bm.compare(moving, {"x": np.full(SHAPE, 100.3)})
     assert here.outcome == "inconclusive"
     assert here.more is None
-    assert "do not move" in here.sentence()
+    assert "do not move" in here.sentences()[0]
     assert bm.compare({"x": stats.norm(100, 1)}, still).outcome == "disagree"

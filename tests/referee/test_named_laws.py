@@ -23,7 +23,7 @@ def test_discrete_predictions_agree_and_a_plug_in_is_found_too_narrow(belief):
     mean = belief.mean()["theta"]
     wrong = bm.compare({"y": law}, {"y": rng.binomial(20, mean, shape)})
     assert wrong.outcome == "disagree"
-    assert "% too small" in wrong.sentence()
+    assert "% too small" in wrong.sentences()[0]
 
 
 def test_predictions_of_pymc_in_their_own_group():

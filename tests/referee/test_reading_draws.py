@@ -275,7 +275,7 @@ def test_common_variables_are_compared_and_others_named():
     verdict = bm.compare(one.assign(tau=1 / one.sigma2), other.assign(log=np.log(other.sigma2)))
     assert verdict.outcome == "agree"
     assert verdict.left_out == ("tau of the first set", "log of the second set")
-    assert "Not compared: tau of the first set, log of the second set." in verdict.sentence()
+    assert "Not compared: tau of the first set, log of the second set." in verdict.sentences()[0]
     assert set(verdict.table.index) == {"mu", "sigma2"}
 
 

@@ -26,7 +26,7 @@ def test_two_sets_from_one_law_agree_whatever_their_sizes():
     verdict = bm.compare(draws_of(LAW, 1), draws_of(LAW, 2, draws=700))
     assert verdict.outcome == "agree"
     assert not verdict.exact
-    assert "two sets of draws agree" in verdict.sentence()
+    assert "two sets of draws agree" in verdict.sentences()[0]
     assert {"first_mean", "second_mean", "ess_bulk", "r_hat", "z"} <= set(verdict.table.columns)
     assert sorted(verdict.table.index) == ["mu", "sigma2"]
 
@@ -35,9 +35,9 @@ def test_the_first_is_said_to_be_too_high():
     one = draws_of(LAW, 1).posterior.to_dataset()
     verdict = bm.compare(one.assign(mu=one["mu"] + 0.3), draws_of(LAW, 2))
     assert verdict.outcome == "disagree"
-    assert "mu lies 0.3" in verdict.sentence()
-    assert "too high" in verdict.sentence()
-    assert "one law" in verdict.sentence()
+    assert "mu lies 0.3" in verdict.sentences()[0]
+    assert "too high" in verdict.sentences()[0]
+    assert "one law" in verdict.sentences()[0]
 
 
 @pytest.mark.parametrize("scale", [0.8, 1.25])
@@ -46,7 +46,7 @@ def test_spread_is_compared(scale):
     one, other = rng.normal(size=(4, 1000)), rng.normal(size=(4, 1000)) * scale
     verdict = bm.compare({"x": one}, {"x": other})
     assert verdict.outcome == "disagree"
-    assert f"too {'large' if scale < 1 else 'small'}" in verdict.sentence()
+    assert f"too {'large' if scale < 1 else 'small'}" in verdict.sentences()[0]
 
 
 @pytest.mark.slow
@@ -71,7 +71,7 @@ def test_resampled_draws_tell_as_much_as_the_different_ones():
             x = rng.choice(rng.normal(size=1000), (4, 1000))
             verdict = bm.compare(against, {"x": x})
             wrong += verdict.outcome == "disagree"
-            assert f"4,000 draws {len(np.unique(x))} are different ones" in verdict.sentence()
+            assert f"4,000 draws {len(np.unique(x))} are different ones" in verdict.sentences()[0]
             assert min(test.ess for test in verdict.tests if test.kind == "location") < 1000
         assert wrong <= 2
 
@@ -134,7 +134,7 @@ def test_labels_are_those_of_the_draws_and_copies_are_tested_once():
 def test_few_draws_give_no_verdict():
     verdict = bm.compare(draws_of(LAW, 1, draws=80), draws_of(LAW, 2))
     assert verdict.outcome == "inconclusive"
-    assert "effective draws" in verdict.sentence()
+    assert "effective draws" in verdict.sentences()[0]
 
 
 def test_numbers_that_never_vary():
@@ -231,8 +231,8 @@ def test_dependence_lost_is_found_where_every_scalar_is_right(size):
     rng = np.random.default_rng(11)
     verdict = bm.compare(correlated(rng, 0.7, size), correlated(rng, 0.0, size))
     assert verdict.outcome == "disagree"
-    assert "rank correlation of w[0] and w[1] is" in verdict.sentence()
-    assert "too high" in verdict.sentence()
+    assert "rank correlation of w[0] and w[1] is" in verdict.sentences()[0]
+    assert "too high" in verdict.sentences()[0]
     same = bm.compare(correlated(rng, 0.7, size), correlated(rng, 0.7, size))
     assert same.outcome == "agree"
 
@@ -244,7 +244,7 @@ def test_one_random_number_for_all_is_found_by_random_directions():
     other = other + np.sqrt(1 - 0.16) * rng.standard_normal((4, 1000, 60))  # correlated by 0.16
     verdict = bm.compare({"w": one}, {"w": other})
     assert verdict.outcome == "disagree"
-    assert "random direction" in verdict.sentence()
+    assert "random direction" in verdict.sentences()[0]
 
 
 @pytest.mark.slow

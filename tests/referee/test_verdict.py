@@ -71,7 +71,7 @@ def test_wrong_draws_are_found_and_the_finding_is_named(change, words):
     verdict = bm.compare(LAW, tree(change(draws)))
     assert verdict.outcome == "disagree"
     assert any(words in finding for finding in verdict.findings)
-    assert "do not come from" in verdict.sentence()
+    assert "do not come from" in verdict.sentences()[0]
 
 
 def test_bounds_are_three_normal_quantiles_of_independent_draws():
@@ -95,11 +95,11 @@ def test_agreement_bounds_every_location_and_spread():
     assert verdict.outcome == "agree"
     assert verdict.more is None
     assert 0 < verdict.bound <= verdict.tolerance == 0.1
-    assert "means are within 0.0" in verdict.sentence()
+    assert "means are within 0.0" in verdict.sentences()[0]
     finer = bm.compare(LAW, LAW.to_datatree(rng=np.random.default_rng(20)), tolerance=0.02)
     assert finer.outcome == "inconclusive"
     assert finer.bound == verdict.bound
-    assert "0.02 are allowed" in finer.sentence()
+    assert "0.02 are allowed" in finer.sentences()[0]
     assert finer.more > 5
 
 
@@ -156,12 +156,12 @@ def test_of_several_reasons_to_draw_more_one_piece_of_advice_follows():
     few = bm.compare(LAW, tree(autocorrelated(rng, LAW.marginals()["theta"], 0.98)))
     assert len(few.findings) == 3
     assert len(times(few)) == 1
-    assert times(few)[0] in few.sentence()
-    assert f"about {few.more:.0f} times as many" in few.sentence()
+    assert times(few)[0] in few.sentences()[0]
+    assert f"about {few.more:.0f} times as many" in few.sentences()[0]
     stuck = np.repeat(LAW.sample(20, rng)["theta"].reshape(4, 5), 200, axis=1)
     found = bm.compare(LAW, tree(stuck))
     assert found.more > 100
-    assert "it would take over 100 times as many" in found.sentence()
+    assert "it would take over 100 times as many" in found.sentences()[0]
 
 
 def test_chains_that_do_not_move_need_no_more_draws():
@@ -178,7 +178,7 @@ def test_chains_that_do_not_move_need_no_more_draws():
 
 
 def test_agreement_is_told_in_words_of_statistics():
-    said = bm.compare(LAW, LAW.to_datatree(rng=np.random.default_rng(1))).sentence()
+    said = bm.compare(LAW, LAW.to_datatree(rng=np.random.default_rng(1))).sentences()[0]
     assert said.endswith(", which is not significant (family-wise level 0.01).")
 
 
@@ -194,7 +194,7 @@ def test_transitions_that_diverged_are_said():
         )
         for other in (law, law.to_datatree(draws=500, rng=2)):
             found = bm.compare(other, sampled, **(asked if other is law else {}))
-            assert "3 transitions of the sampler diverged." in found.sentence()
+            assert "3 transitions of the sampler diverged." in found.sentences()[0]
 
 
 def test_a_stuck_chain_is_no_agreement():

@@ -29,7 +29,7 @@ def test_a_verdict_shows_its_sentence_findings_and_the_worst_rows(wrong, sign):
     found = verdict(wrong=wrong)
     piece = Piece(found._repr_html_())
     assert piece.words.startswith(f"Draws against an exact law: {sign}")
-    assert found.sentence() in piece.words
+    assert found.sentences()[0] in piece.words
     assert str(found.table["z"].abs().idxmax()) in piece.words
     assert piece.tags.count("tr") == 1 + notebook.MOST_ROWS
     assert "20 of 30 rows are shown, those with the largest |z|; 10 are not" in piece.words
@@ -105,6 +105,6 @@ def test_a_calibration_shows_the_worst_quantities_first():
     found = bm.calibrate(bm.DirichletCategorical(np.ones(30)), [0, 1, 2], n=100, rng=1)
     piece = Piece(found._repr_html_())
     assert piece.words.startswith("Calibration: ✓ agree")
-    assert found.sentence() in piece.words
+    assert found.sentences()[0] in piece.words
     assert str(found.table["p"].idxmin()) in piece.words
     assert f"20 of {len(found.table)} rows are shown" in piece.words

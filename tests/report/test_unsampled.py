@@ -113,7 +113,7 @@ def test_a_pymc_model_is_checked_by_its_own_posterior_or_by_draws_that_are_there
     assert found.findings[0].startswith("counts vary")
     with pm.Model() as unseen:
         pm.Normal("x")
-    assert "no variable is observed" in bm.check_fit(unseen, tree, rng=1).sentence()
+    assert "no variable is observed" in bm.check_fit(unseen, tree, rng=1).sentences()[0]
     with pytest.raises(bm.DataError, match="data: must be given"):
         bm.check_fit(bm.GammaPoisson(1, 1))
 

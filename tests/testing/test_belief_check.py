@@ -238,12 +238,12 @@ def test_nor_where_numbers_are_hard(name):
 
 
 def test_what_was_found_is_said():
-    assert "are those of its log density" in bm.testing.check_belief(*COIN, rng=1).sentence()
+    assert "are those of its log density" in bm.testing.check_belief(*COIN, rng=1).sentences()[0]
     (model, data), verb, wrong = PLANTED["mode is the mean"]
-    said = bm.testing.check_belief(planted(model, **{verb: wrong}), data, rng=1).sentence()
+    said = bm.testing.check_belief(planted(model, **{verb: wrong}), data, rng=1).sentences()[0]
     assert said.startswith("To blame: mode. Near the mode the log density is up to ")
     outside = planted(model, mode=lambda _: {"theta": np.array(1.5)})
-    assert "outside" in bm.testing.check_belief(outside, data, rng=1).sentence()
+    assert "outside" in bm.testing.check_belief(outside, data, rng=1).sentences()[0]
     with pytest.raises(bm.DataError, match="level: must be strictly between 0 and 1"):
         bm.testing.check_belief(model, data, level=0)
 
@@ -263,6 +263,6 @@ def test_a_bound_that_hides_everything_is_named(model, wrong, seeds):
     for seed in seeds:
         identity = bm.check_identity(declared, posterior, loose, rng=seed)
         assert not identity.holds
-        assert "log_density_rounding hides whatever is wrong" in identity.sentence()
+        assert "log_density_rounding hides whatever is wrong" in identity.sentences()[0]
         found = bm.diagnose(declared, loose, data, identity=identity)
         assert found.terms == ("log_density_rounding",)

@@ -60,7 +60,11 @@ class Relabelled:
     permutations: NDArray[np.intp] = field(repr=False)
     rule: str = RULE
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
+        """Say what was found in words, the most important first."""
+        return [self._sentence()]
+
+    def _sentence(self) -> str:
         """Say in words what R-hat says before and after, and what follows."""
         before, after = (float(self.table[f"r_hat_{when}"].max()) for when in ("before", "after"))
         free = float(self.invariants["r_hat"].max())
