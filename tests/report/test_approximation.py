@@ -94,6 +94,7 @@ def test_on_the_whole_way():
         "comparing formula and PyMC model",
         "compiling and sampling the PyMC model",
         "measuring the approximation",
+        "checking the model's fit",
     ]
     assert (found.errors["sd_ratio"] < 1).all()
     assert "exam" in render(found)
