@@ -42,6 +42,8 @@ class _Groups:
 
     def sums(self, x: Array) -> Array:
         """Return the sum over its group for each row (..., n)."""
+        if len(self.starts) == 1:
+            return np.broadcast_to(x.sum(-1, keepdims=True), x.shape)
         each = np.add.reduceat(x[..., self.order], self.starts, axis=-1)
         return np.asarray(each[..., self.codes])
 
@@ -141,10 +143,9 @@ def of_counts(self: Any, data: Any) -> list[Column]:
     del self
     d = checked.exposed(data)
     groups = _Groups(d.batch.groups, len(d.x))
-    exposures = dict(_columns(np.asarray(d.exposure), d.batch))
     result = []
-    for label, x in _columns(d.x, d.batch):
-        exposure = exposures[label]
+    pairs = zip(_columns(d.x, d.batch), _columns(d.exposure, d.batch), strict=True)
+    for (label, x), (_, exposure) in pairs:
         mean = exposure * groups.sums(x) / groups.sums(exposure)
 
         def draw(number: int, rng: np.random.Generator, x: Array = x, e: Array = exposure) -> Array:
@@ -199,6 +200,10 @@ def _on_a_sphere(
 ) -> Column:
     mean = groups.sums(x) / groups.size
     square = groups.sums((x - mean) ** 2)
+    if not (square > _WHOLE**2 * groups.sums(x**2)).any():
+        raise DataError(
+            "x: checks of fit take rows that differ, within a group if they are in some."
+        )
 
     def draw(number: int, rng: np.random.Generator) -> Array:
         new = rng.standard_normal((number, len(x)))
@@ -265,6 +270,8 @@ def of_regression(self: Any, data: Any) -> list[Column]:
     for label, y in _columns(d.y, checked.Batch(d.coords, d.rows, d.y.ndim - 1)):
         fitted = q @ (q.T @ y)
         length = np.linalg.norm(y - fitted)
+        if not length > _WHOLE * np.linalg.norm(y):
+            raise DataError("target: its columns leave nothing unexplained that could be checked.")
 
         def draw(
             number: int, rng: np.random.Generator, fitted: Array = fitted, length: Any = length

@@ -20,8 +20,8 @@ import numpy as np
 
 from bayesmodels.numerics import Array
 
-_MOST, _FEW, _BLOCK = 5000, 200, 2_000_000  # sets of rows, at most and at least; numbers at a time
-_CELLS = 200_000_000  # numbers that are drawn in all, of very many rows
+_MOST, _FEW, _BLOCK = 5000, 100, 2_000_000  # sets of rows, at most and at least; numbers at a time
+_CELLS = 100_000_000  # numbers that are drawn in all, of very many rows
 _ENOUGH = 25  # sets as far off, on the side where there are fewer, of a statistic that is usual
 _ROUNDING = 1e-9  # of a statistic, which makes no difference
 _TAIL = 0.05  # of the sets, beyond which their tail is taken for exponential
@@ -165,13 +165,14 @@ def farthest(column: Column, x: Array) -> Array:
 
 def skewness(column: Column, x: Array) -> Array:
     """Return the mean cubed deviation."""
-    return np.asarray((column.gaps(x) ** 3).mean(-1))
+    r = column.gaps(x)
+    return np.asarray((r * r * r).mean(-1))
 
 
 def log_kurtosis(column: Column, x: Array) -> Array:
     """Return the log of the mean fourth power of deviations."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log((column.gaps(x) ** 4).mean(-1)))
+    square = column.gaps(x) ** 2
+    return np.asarray(np.log((square * square).mean(-1)))
 
 
 def neighbours(column: Column, x: Array) -> Array:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesmodels.belief.bambi_model import of_formula
-from bayesmodels.belief.declaring import is_pymc
+from bayesmodels.belief.declaring import is_pymc, number_of_rows
 from bayesmodels.belief.protocol import Approximable, GivenStatistic, Readable, Statistic
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import read
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_TOO_FEW = "there are too few rows."
 _SAME_STATISTIC = (
     "rows of the model with the same sufficient statistic, whatever its parameters are"
 )
@@ -190,12 +191,22 @@ def _columns(model: Any, data: Any, rng: np.random.Generator) -> list[Column]:
         )
     elif not isinstance(model, GivenStatistic):
         raise _NotChecked(f"there are no checks of {type(model).__name__} yet.")
+    elif _without_rows(data):
+        raise _NotChecked(_TOO_FEW)
     else:
         make = partial(model.given_statistic, data)
     try:
         return list(make())
     except DataError as error:
         raise _NotChecked(str(error)) from None
+
+
+def _without_rows(data: Any) -> bool:
+    """Return whether there are none, of what has a length."""
+    try:
+        return number_of_rows(data) == 0
+    except TypeError:  # a single row, or weighted ones
+        return False
 
 
 def _with_groups(column: Column, by: Any) -> Column:
@@ -225,7 +236,7 @@ def _judged(each: Sequence[Any], level: float, against: str) -> Fit:
     import pandas as pd
 
     if not each:
-        return _unchecked("there are too few rows.", level)
+        return _unchecked(_TOO_FEW, level)
     rows = [(one.column, one.check.name) for one in each]
     table = pd.DataFrame(
         [[one.seen, one.median, one.low, one.high, one.p] for one in each],

@@ -131,6 +131,19 @@ def test_rows_in_order_of_their_sizes_say_nothing_by_their_order():
 UNCHECKED = {
     "statistic": (POISSON, POISSON.statistic([1, 2]), "whose rows are gone"),
     "few rows": (POISSON, [1, 2], "too few rows"),
+    "no rows": (POISSON, [], "too few rows"),
+    "one pair": (bm.BetaBernoulli(1, 1), bm.BinomialCounts(3, 20), "too few rows"),
+    "constant": (bm.NormalInverseGamma(0, 1, 1, 1), [2.0] * 9, "rows that differ"),
+    "groups of one": (
+        bm.NormalInverseGamma(0, 1, 1, 1),
+        bm.Grouped([1.0, 2, 3, 4], by=list("abcd")),
+        "rows that differ",
+    ),
+    "line without a rest": (
+        bm.LinearRegression.flat(2),
+        (np.c_[np.ones(9), np.arange(9)], 3.0 * np.arange(9)),
+        "nothing unexplained",
+    ),
     "weights": (POISSON, bm.Weighted([1, 2, 3], [1, 2, 1]), "leave them out"),
     "censored": (
         bm.GammaExponential(1, 1),
