@@ -246,6 +246,7 @@ def test_on_the_whole_way(build, tmp_path):
         "independent draws",
         "compiling and sampling the PyMC model",
         "comparing draws",
+        "checking the model's fit",
     ]
     found.to_html(tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size > 50_000
