@@ -49,7 +49,11 @@ class Bounds:
     scalars: int
     heavy: int
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
+        """Say what is bounded."""
+        return [self._sentence()]
+
+    def _sentence(self) -> str:
         """Say what is bounded."""
         if np.isnan(self.mean):
             return "tails are too heavy to bound means"

@@ -162,7 +162,7 @@ class Verdict:
         subject = "The draws" if self.exact else "The two sets of draws"
         if self.outcome == "agree":
             agree = f"agree with the {self.kind} law" if self.exact else "agree"
-            near = f"{self.bounds.sentence()}, and " if self.bounds else ""
+            near = f"{self.bounds.sentences()[0]}, and " if self.bounds else ""
             return (
                 f"{subject} {agree}: {near}the largest of {len(self.tests)} discrepancies is "
                 f"{abs(worst.z):.1f} standard errors ({worst.label}, {name_of(worst)}), which "

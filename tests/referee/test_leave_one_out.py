@@ -93,7 +93,7 @@ def test_a_row_that_is_most_of_what_is_known():
     one = bm.leave_one_out(bm.NormalInverseGamma(3.0, 1e-17, 1.0, 1.0), [5.0])
     own = bm.NormalInverseGamma(3.0, 1e-17, 1.0, 1.0).predictive().logpdf(5.0)
     np.testing.assert_allclose(one.log_density, own, rtol=1e-12)
-    vectors = np.vstack([RNG.normal(size=(6, 2)), [[1e3, 2e3]]])
+    vectors = np.vstack([np.random.default_rng(1).normal(size=(6, 2)), [[1e3, 2e3]]])
     wide = bm.NormalInverseWishart([0, 0], 0.1, 3, np.eye(2))
     found = bm.leave_one_out(wide, vectors)
     np.testing.assert_allclose(found.log_density, refitted(wide, vectors), rtol=1e-10)

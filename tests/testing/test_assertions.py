@@ -179,7 +179,7 @@ def test_verdicts_of_a_script_are_written_as_those_of_a_run(tmp_path, ending):
 def test_a_finding_is_said_once_whether_or_not_the_sentence_has_it(tmp_path):
     said = "They differ: the prior of tau."
     findings = ("the prior of tau.", "the likelihood of y.")
-    found = SimpleNamespace(outcome="disagree", sentence=lambda: said, findings=findings)
+    found = SimpleNamespace(outcome="disagree", sentences=lambda: [said], findings=findings)
     write_verdicts({"models": found}, tmp_path / "all.md")
     text = (tmp_path / "all.md").read_text()
     assert [text.count(each) for each in findings] == [1, 1]
