@@ -62,8 +62,6 @@ def to_datatree(
     >>> list(tree.children)
     ['posterior', 'observed_data', 'posterior_predictive', 'log_likelihood']
     """
-    from arviz_base import from_dict
-
     generator = randomness(rng)
     number, chains = count(draws, "draws", 1), count(chains, "chains", 1)
     posterior = in_chains(self, number, chains, generator)
@@ -71,7 +69,7 @@ def to_datatree(
     groups, axes, omitted = {"posterior": posterior}, dict(self.coords), dict[str, str]()
     if data is not None:
         groups |= _groups_of_rows(self, data, posterior, generator, dims, axes, omitted)
-    return _tree(from_dict, groups, dims, axes, omitted)
+    return _tree(groups, dims, axes, omitted)
 
 
 def plot(self: Any, *, backend: str = "matplotlib", **options: Any) -> Any:
@@ -113,8 +111,6 @@ def tree_of(
     Draws and statistics of the sampler have the axes (chain, draw, ...); `after` is any belief with
     the axes that the data give. From `rng` come prior and predictive draws.
     """
-    from arviz_base import from_dict
-
     chains, draws = next(iter(posterior.values())).shape[:2]
     groups: dict[str, dict[str, NDArray[Any]]] = {"posterior": posterior, "sample_stats": stats}
     dims = {name: list(axes) for name, axes in after.dims.items()}
@@ -130,16 +126,17 @@ def tree_of(
     except PriorError as error:
         omitted["prior"] = str(error)
     groups |= _groups_of_rows(prior, data, posterior, rng, dims, axes, omitted)
-    return _tree(from_dict, groups, dims, axes, omitted)
+    return _tree(groups, dims, axes, omitted)
 
 
 def _tree(
-    from_dict: Any,
     groups: dict[str, Any],
     dims: dict[str, list[str]],
     axes: Coords,
     omitted: dict[str, str],
 ) -> xr.DataTree:
+    from arviz_base import from_dict
+
     coords = {axis: _labels(values) for axis, values in axes.items()}
     tree: xr.DataTree = from_dict(groups, dims=dims, coords=coords)
     if omitted:

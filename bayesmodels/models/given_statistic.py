@@ -202,7 +202,7 @@ def _on_a_sphere(
     square = groups.sums((x - mean) ** 2)
     if not (square > _WHOLE**2 * groups.sums(x**2)).any():
         raise DataError(
-            "x: checks of fit take rows that differ, within a group if they are in some."
+            "x: checks of fit take rows that differ (within their group, if they are in groups)."
         )
 
     def draw(number: int, rng: np.random.Generator) -> Array:
@@ -241,7 +241,11 @@ def _whitened(d: checked.Measured, *, shared: bool) -> list[Column]:
         gap = x - np.swapaxes(groups.sums(np.swapaxes(x, -1, -2)) / groups.size, -1, -2)
         result = np.empty(x.shape)
         for at in blocks:
-            result[..., at, :] = np.linalg.qr(gap[..., at, :])[0] * np.sqrt(len(at))
+            q, r = np.linalg.qr(gap[..., at, :])
+            size = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+            if (size <= _WHOLE * np.abs(r).max((-2, -1))[..., None]).any():
+                raise DataError("x: checks of fit take columns none of which follows from others.")
+            result[..., at, :] = q * np.sqrt(len(at))
         return result
 
     def draw(number: int, rng: np.random.Generator) -> Array:

@@ -349,7 +349,7 @@ class IntegratedPosterior:
 
     @renamed
     def interval_errors(self, ci_prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
-        """Return how far off the ends of `interval` may be.
+        """Return how far off the ends of equal-tailed intervals may be.
 
         Parameters
         ----------

@@ -18,17 +18,17 @@ import numpy as np
 import pymc as pm
 from pymc.distributions.moments import mean
 from pytensor.compile.maker import function
+from pytensor.tensor.random.basic import BernoulliRV
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array, misfits
 from bayesmodels.numerics.misfits import Check, Column
+from bayesmodels.posteriors.support.finite import names_only
 
 if TYPE_CHECKING:
     import xarray as xr
 
 _SETS, _DRAWS, _MOST_CELLS = 2000, 400, 20_000_000
-_BITS = ("bernoulli",)
-_NAMES = ("categorical", "orderedlogistic", "orderedprobit")
 _OF_COUNTS = (
     misfits.dispersion("counts", "the model", "groups, or a law that varies more"),
     misfits.FARTHEST,
@@ -53,11 +53,13 @@ def columns(model: pm.Model, posterior: xr.Dataset, rng: np.random.Generator) ->
     drawn = _thinned(posterior, min(_SETS, max(_DRAWS, _MOST_CELLS // max(1, cells))))
     log = logging.getLogger("pymc.sampling.forward")  # it would name the variables
     log.disabled = True
-    with model:
-        tree = pm.sample_posterior_predictive(
-            drawn, var_names=list(known), random_seed=rng, progressbar=False
-        )
-    log.disabled = False
+    try:
+        with model:
+            tree = pm.sample_posterior_predictive(
+                drawn, var_names=list(known), random_seed=rng, progressbar=False
+            )
+    finally:
+        log.disabled = False
     replicated = tree["posterior_predictive"]
     free = [rv for rv in model.free_RVs if rv.name in posterior]
     at = function(free, list(known.values()), on_unused_input="ignore")
@@ -79,7 +81,7 @@ def columns(model: pm.Model, posterior: xr.Dataset, rng: np.random.Generator) ->
 def _mean(rv: Any) -> Any:
     """Return the mean of an observed variable as a graph; None of names, vectors, and the rest."""
     op = rv.owner.op
-    if getattr(op, "ndim_supp", 1) or getattr(op, "name", "") in _NAMES:
+    if getattr(op, "ndim_supp", 1) or names_only(op):
         return None
     try:
         return mean(rv)
@@ -88,7 +90,7 @@ def _mean(rv: Any) -> Any:
 
 
 def _checks(rv: Any) -> tuple[Check, ...]:
-    if getattr(rv.owner.op, "name", "") in _BITS:
+    if isinstance(rv.owner.op, BernoulliRV):
         return _OF_BITS
     return _OF_NUMBERS if rv.dtype[0] == "f" else _OF_COUNTS
 

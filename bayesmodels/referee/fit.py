@@ -217,11 +217,12 @@ def _with_groups(column: Column, by: Any) -> Column:
             f"by: must have one label a row; got shape {labels.shape} and {len(column.x)} rows."
         )
     _, codes = np.unique(labels.astype(str), return_inverse=True)
-    members = codes == np.arange(codes.max(initial=0) + 1)[:, None]
+    members = (codes == np.arange(codes.max(initial=0) + 1)[:, None]).astype(float)
 
     def between(own: Column, x: Array) -> Array:
-        sums = own.gaps(x) @ members.T if own.x.ndim == 1 else np.zeros((*x.shape[:-2], 1))
-        return np.asarray((sums**2 / members.sum(1).clip(min=1)[: sums.shape[-1]]).sum(-1))
+        r = own.gaps(x)
+        sums = members @ (r if own.x.ndim > 1 else r[..., None])
+        return np.asarray((sums**2 / members.sum(1)[:, None]).sum((-2, -1)))
 
     check = Check(
         "groups",

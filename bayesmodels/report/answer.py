@@ -33,6 +33,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.report.features import Rows
 from bayesmodels.report.rounding import decimals_of, rounded
 
+_TINY = np.finfo(float).tiny  # width of an interval
 _MISFIT = "As if the model were right, which these rows deny:"
 _SHOWN = 6  # numbers that a paragraph goes through
 _ONE_BY_ONE = 200  # rows; more are left out in ten parts
@@ -138,7 +139,7 @@ def weights(report: Any) -> list[Effect]:
     each = effects(posterior, name, report.prob)
     if isinstance(prior, Approximable) and report.sampled is not None:
         each = _drawn(each, report.sampled["posterior"][name].to_numpy(), report.prob)
-    each = [e._replace(label=plain(e.label)) for e in each]
+    each = [e._replace(label=_of_column(e.label)) for e in each]
     if not isinstance(report.data, Statistic) and not weighted(report.data):
         X, y = prior.design(report.data)
         spread = X.std(0)
@@ -147,7 +148,8 @@ def weights(report: Any) -> list[Effect]:
         sizes = np.broadcast_to(spread, np.shape(posterior.marginals()[name].mean())).ravel()
         each = [e._replace(scale=float(s)) for e, s in zip(each, sizes, strict=True) if s > 0]
         return sorted(each, key=lambda e: -abs(e.size))
-    return sorted(each, key=lambda e: -abs(e.low + e.high) / (e.high - e.low))
+    each = [e for e in each if e.label != "intercept"]
+    return sorted(each, key=lambda e: -abs(e.low + e.high) / max(e.high - e.low, _TINY))
 
 
 def _drawn(each: Sequence[Effect], draws: Array, prob: float) -> list[Effect]:
@@ -159,18 +161,26 @@ def _drawn(each: Sequence[Effect], draws: Array, prob: float) -> list[Effect]:
 
 
 def plain(label: str) -> str:
-    """Return the label of a scalar without its variable's symbol.
+    """Return the label of a scalar without its variable's symbol; of a mere number with it.
 
     Examples
     --------
-    >>> plain("theta[aspirin]"), plain("w[Type[Midsize]]"), plain("w[x:Type[Van]]"), plain("mu[0]")
-    ('aspirin', 'Type: Midsize', 'x × Type: Van', 'mu[0]')
+    >>> plain("theta[aspirin]"), plain("theta[10:30]"), plain("sigma2"), plain("mu[0]")
+    ('aspirin', '10:30', 'sigma2', 'mu[0]')
     """
     inner = label.partition("[")[2].removesuffix("]")
-    if not inner or inner.isdigit():
-        return label
-    terms = re.split(r":(?![^\[]*\])", inner)
-    return " × ".join(re.sub(r"\[(.+)\]$", r": \1", term) for term in terms)
+    return label if not inner or inner.isdigit() else inner
+
+
+def _of_column(label: str) -> str:
+    """Return the label of a weight by its column, an indicator as text and level.
+
+    Examples
+    --------
+    >>> _of_column("w[Type[Midsize]]"), _of_column("w[x:Type[Van]]"), _of_column("w[age]")
+    ('Type: Midsize', 'x:Type[Van]', 'age')
+    """
+    return re.sub(r"^([^:\[\]]+)\[([^\[\]]+)\]$", r"\1: \2", plain(label))
 
 
 def _weights(report: Any) -> list[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_CLASSES = 12  # columns of a table that fits a page
 _DOTS = 1000
-_SEVERAL, _MOST_VARIABLES = 3, 4  # elements of a variable that is drawn by itself; such variables
+_SEVERAL = 3  # elements of a variable that is drawn by itself
 _IN_WORDS = 12
 
 
@@ -64,14 +64,14 @@ def _caterpillars(report: Report) -> list[Picture]:
     """Draw the elements of each variable that has several, by size; not those of the only one."""
     posterior, finite = report.posterior, levels(report.posterior)
     names = [name for name in posterior.dims if name not in finite]
-    pictures = []
+    pictures: list[Picture] = []
     for name in names if len(names) > 1 else ():
         each = answer.effects(posterior, name, report.prob)
         if len(each) >= _SEVERAL and len(posterior.dims[name]) == 1:
             each = [e._replace(label=answer.plain(e.label)) for e in each]
             each.sort(key=lambda e: -(e.low + e.high))
-            pictures += forest(each, report.prob, name)
-    return pictures[:_MOST_VARIABLES]
+            pictures += forest(each, report.prob, name, len(pictures) + 1)
+    return pictures
 
 
 def table(each: Sequence[Effect], prob: float) -> Table:
@@ -91,10 +91,10 @@ def table(each: Sequence[Effect], prob: float) -> Table:
     return cut(Table("Effects, the largest first", tuple(columns)))
 
 
-def forest(each: Sequence[Effect], prob: float, of: str = "") -> list[Picture]:
+def forest(each: Sequence[Effect], prob: float, of: str = "", number: int = 0) -> list[Picture]:
     """Draw intervals of two or more, of weights those of one standard deviation of a column.
 
-    Where there are several pictures, each is `of` a variable.
+    Where there are several pictures, each is `of` a variable, and has a number.
     """
     if len(each) < 2:  # noqa: PLR2004 - nothing to compare
         return []
@@ -115,7 +115,7 @@ def forest(each: Sequence[Effect], prob: float, of: str = "") -> list[Picture]:
     if len(each) > len(shown):
         caption += f" {len(each) - len(shown):,} more are not shown."
     alt = f"Means with {100 * prob:g} % intervals: {words}{more}."
-    name, title = (f"forest-{of}", f"{of}, by size") if of else ("forest", "Forest plot")
+    name, title = (f"forest-{number}", f"{of}, by size") if of else ("forest", "Forest plot")
     return [canvas.picture(name, title, axes, table, caption, alt)]
 
 

@@ -179,11 +179,13 @@ class Report:
         glance, sections = self.contents(self, command)
         findings = [Part("findings", self.further, "Further findings:")] if self.further else []
         reasons = Section("reasons", "Evidence for the verdict", [*self.said[1:], *findings])
+        alone = self.comparison is None and bool(self.reason)  # there is nothing to agree with
         first = next((i for i, each in enumerate(sections) if each.name == "model"), 0)
         every = [*sections[:first], reasons, *sections[first:]]
         return Page(
             title=self.title,
             outcome=self.outcome,
+            badge="integrated" if alone else self.outcome,
             source=self.source or " and ".join(filter(None, self.names)) or _UNSTATED,
             notes=[text for text in self.notes.split("\n\n") if text.strip()],
             answer=self.answer,

@@ -157,6 +157,7 @@ class Page:
 
     title: str
     outcome: Outcome
+    badge: str
     source: str
     notes: Sequence[str]
     answer: Sequence[str]

@@ -101,7 +101,7 @@ def validate(
     seed = rng if isinstance(rng, int) else None
     generator = randomness(rng)
     settings: dict[str, Any] = {
-        "draws a chain": draws and count(draws, "draws", LEAST_DRAWS),
+        "draws a chain": 0 if draws == 0 else count(draws, "draws", LEAST_DRAWS),
         "tuning steps a chain": tune,
         "chains": count(chains, "chains", LEAST_CHAINS),
         "likelihood": likelihood or likelihood_of(model, data),

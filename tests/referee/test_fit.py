@@ -160,6 +160,11 @@ UNCHECKED = {
         np.eye(3)[:, :2],
         "more rows",
     ),
+    "columns that follow from others": (
+        bm.NormalInverseWishart(np.zeros(3), 1, 5, np.eye(3)),
+        np.arange(60.0).reshape(20, 3) ** 2 @ np.array([[1, 0, 1], [0, 1, 1], [0, 0, 0.0]]),
+        "none of which follows",
+    ),
     "perfect line": (
         bm.LinearRegression.flat(2),
         ([[1, 0], [1, 1.0], [1, 3]], [1.0, 2, 3]),
@@ -185,3 +190,12 @@ def test_what_is_no_model_or_no_grouping_is_refused():
         bm.check_fit(POISSON, [1, 2, 3, 4], by=["a", "b"])
     with pytest.raises(bm.DataError, match="level"):
         bm.check_fit(POISSON, [1, 2, 3, 4], level=1)
+
+
+def test_groups_that_a_model_of_vectors_leaves_out_are_found():
+    by = np.arange(120) % 2
+    x = np.random.default_rng(1).normal(size=(120, 2))
+    model = bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2))
+    assert bm.check_fit(model, x, by=by, rng=1).outcome == "fits"
+    found = bm.check_fit(model, x + by[:, None], by=by, rng=1)
+    assert found.findings[0].startswith("rows of a group are alike")

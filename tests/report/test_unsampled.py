@@ -50,6 +50,8 @@ def test_reports_without_draws_have_identity_and_fit_and_nothing_sampled(name):
     page = render(report)
     assert "Does the model fit?" in page
     assert "Exact and sampled posterior" not in page
+    integrated = name in ("logistic regression", "PyMC, integrated")
+    assert ("</span> Integrated</span>" in page) == integrated  # there is nothing to agree with
     assert "draws=0" in page  # how it is made again
     json.dumps(report.to_dict())
 
@@ -127,8 +129,20 @@ def test_effects_of_groups_are_drawn_by_size_and_rows_are_said_to_be_moved():
     (section,) = [s for s in report.contents(report, "")[1] if s.name == "effects"]
     (part,) = section.parts
     (picture,) = part.content
-    assert picture.name == "forest-effect"
+    assert picture.name == "forest-1"
     assert picture.title == "effect, by size"
     shown = picture.panels[0].csv.decode().splitlines()[1:]
     assert [line[0] for line in shown] == list("edcba")
     assert "moved as its posterior would move" in report.to_markdown()
+
+
+def test_no_number_of_draws_is_refused():
+    with pytest.raises(bm.DataError, match="draws"):
+        bm.validate(bm.GammaPoisson(1, 1), [1, 2, 3], draws=None)
+
+
+def test_an_intercept_is_no_column_whose_units_matter():
+    data = bm.Design(X, X[:, 0] + 5 + 0.1 * X[:, 1] ** 2, intercept=True)
+    prior = bm.LinearRegression.flat(3)
+    report = bm.validate(prior, prior.statistic(data), draws=0, rng=1)
+    assert "intercept" not in report.answer[0]
