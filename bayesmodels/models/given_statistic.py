@@ -242,8 +242,8 @@ def _whitened(d: checked.Measured, *, shared: bool) -> list[Column]:
         result = np.empty(x.shape)
         for at in blocks:
             q, r = np.linalg.qr(gap[..., at, :])
-            size = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
-            if (size <= _WHOLE * np.abs(r).max((-2, -1))[..., None]).any():
+            own = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+            if (own <= _WHOLE * np.linalg.norm(r, axis=-2)).any():
                 raise DataError("x: checks of fit take columns none of which follows from others.")
             result[..., at, :] = q * np.sqrt(len(at))
         return result

@@ -197,5 +197,6 @@ def test_groups_that_a_model_of_vectors_leaves_out_are_found():
     x = np.random.default_rng(1).normal(size=(120, 2))
     model = bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2))
     assert bm.check_fit(model, x, by=by, rng=1).outcome == "fits"
+    assert bm.check_fit(model, x * [1e14, 1e-8], by=by, rng=1).outcome == "fits"
     found = bm.check_fit(model, x + by[:, None], by=by, rng=1)
     assert found.findings[0].startswith("rows of a group are alike")
