@@ -39,7 +39,6 @@ _FIRST, _MOST = 40, 1280  # nodes of an element
 _STEP = 0.3  # of t, at most
 _PLACINGS = 30
 _WIDER, _FURTHEST = 1.5, 45.0
-_TIMES = 2  # that a summand takes several operations
 _GAP = 1e-6  # between log densities on nodes that reach further
 _FINER = 2  # nodes for draws
 
@@ -89,6 +88,7 @@ class ContinuousMarginal:
     def within(self, tolerance: float) -> None:
         """Let log integrals be off by a small part of a tolerance."""
         self._settled = max(SETTLED, _PART * tolerance)
+        self.number = int(self.fitted(self._of.here, 1).number[0])
 
     @contextmanager
     def roughly(self) -> Iterator[None]:
@@ -108,12 +108,12 @@ class ContinuousMarginal:
     @property
     def rough_cost(self) -> int:
         """About how many numbers one row takes, `roughly`."""
-        return _TIMES * self._each * (PLACES + _FIRST)
+        return self._each * (PLACES + _FIRST)
 
     @property
     def cost(self) -> int:
         """About how many numbers one row takes."""
-        return _TIMES * self._each * (PLACES + self.number)
+        return self._each * (PLACES + self.number)
 
     def _batches(
         self, rest: Mapping[str, Any], rows: Any, number: int

@@ -309,8 +309,7 @@ def _mass(job: Integrand) -> Function:
 
 def _on_lattices(job: Integrand, asked: _Asked) -> Integral | Product:
     f, least, tolerance, seconds, rng, told = asked
-    cost, left = job.density.cost, seconds
-    _within(job, tolerance)
+    cost, left = _cost(job, tolerance), seconds
 
     def alone(part: Function, starts: Array) -> Integral:
         nonlocal left
@@ -333,16 +332,18 @@ def _whitened(job: Integrand, asked: _Asked) -> Weighted:
 
 def _by_weights(job: Integrand, asked: _Asked) -> Weighted:
     f, least, tolerance, seconds, rng, told = asked
-    goal, cost = max(tolerance, GOAL), job.density.cost
-    _within(job, goal)
+    goal = max(tolerance, GOAL)
+    cost = _cost(job, goal)
     slope, rough = job.density.slope if job.density.has_slopes else None, _rough(job)
     return weighted(f, job.starts, goal, seconds, rng, least, cost, slope, told, rough=rough)
 
 
-def _within(job: Integrand, tolerance: float) -> None:
-    """Let what is eliminated on nodes be known well enough for a tolerance."""
-    if job.part and job.part.on_nodes:
-        job.part.on_nodes.within(tolerance)
+def _cost(job: Integrand, tolerance: float) -> int:
+    """Let what is eliminated on nodes be known well enough for a tolerance; return a point's cost."""
+    if not (job.part and job.part.on_nodes):
+        return job.density.cost
+    job.part.on_nodes.within(tolerance)
+    return job.density.costing(job.part.cost).cost
 
 
 def _said(job: Integrand, *errors: NotSettled) -> tuple[str, str]:

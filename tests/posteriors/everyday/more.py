@@ -171,7 +171,7 @@ _EFFECTS = RNG.normal(size=(2, 8))
 PASSED = RNG.random(96) < special.expit(
     0.3 + 0.7 * _EFFECTS[0][SCHOOL] + (0.8 + 0.5 * _EFFECTS[1][SCHOOL]) * HOURS
 )
-_COARSE = NODES[::4]
+_COARSE = NODES[::2]
 
 
 def slopes_density(w, sigma):
@@ -188,7 +188,9 @@ def slopes_density(w, sigma):
     return total
 
 
-@everyday(slopes_density, w=(REAL, 2), sigma=(POSITIVE, 2), width=1700, scramblings=11)
+@everyday(
+    slopes_density, w=(REAL, 2), sigma=(POSITIVE, 2), width=6600, scramblings=11, df=3.0
+)
 def random_intercepts_and_slopes_under_a_logit():
     w, sigma = pm.Normal("w", 0, 2, shape=2), pm.HalfNormal("sigma", 1, shape=2)
     base, slope = pm.Normal("base", shape=8), pm.Normal("slope", shape=8)
