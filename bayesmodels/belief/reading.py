@@ -23,6 +23,9 @@ from bayesmodels.numerics import Array
 if TYPE_CHECKING:
     import pandas as pd
 
+_BEHIND = ("_offset", "_centered")
+_MANY = 6  # elements of a variable that come after the others
+
 
 def mean(self: Readable) -> dict[str, Array]:
     """Return the mean of each variable.
@@ -206,6 +209,21 @@ def summary_or_intervals(
         return table.iloc[:, 2:] if table.isna().any(axis=None) else table
     table = self.summary(prob).drop(columns="note", errors="ignore")
     return table.dropna(axis="columns", how="all")
+
+
+def shown(self: Readable, table: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of a summary as a reader wants them: variables of many elements at the end.
+
+    Left out is what only stands behind a Deterministic of its name, as PyMC and Bambi write an
+    effect of groups (its ``_offset``) and an intercept (``_centered``).
+    """
+    names = table.index.str.partition("[").get_level_values(0)
+    model = getattr(self, "model", None)
+    known = {v.name for v in model.deterministics} if model is not None else set()
+    behind = [f"{name}{end}" for name in known for end in _BEHIND]
+    many = names.value_counts()[names].to_numpy() > _MANY
+    order = np.flatnonzero(~names.isin(behind))
+    return table.iloc[order[np.argsort(many[order], kind="stable")]]
 
 
 def in_chains(

@@ -667,11 +667,11 @@ def _print_summary(posterior: Any, prob: float, errors: Any = None) -> None:
 
     Beside them stands the largest error of each row, if errors are given.
     """
-    from bayesmodels.belief.reading import halves_of_symmetric, summary_or_intervals
+    from bayesmodels.belief.reading import halves_of_symmetric, shown, summary_or_intervals
     from bayesmodels.report.integration import off
     from bayesmodels.report.rounding import beside
 
-    table = summary_or_intervals(posterior, prob)
+    table = shown(posterior, summary_or_intervals(posterior, prob))
     upper, lower = halves_of_symmetric(posterior)
     table = table.drop(index=lower)  # the same numbers once more
     if long := len(table) > _WITH_COVARIANCES:

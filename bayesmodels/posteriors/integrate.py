@@ -339,7 +339,7 @@ def _by_weights(job: Integrand, asked: _Asked) -> Weighted:
 
 
 def _cost(job: Integrand, tolerance: float) -> int:
-    """Let what is eliminated on nodes be known well enough for a tolerance; return a point's cost."""
+    """Let what is eliminated on nodes be known as a tolerance asks; return a point's cost."""
     if not (job.part and job.part.on_nodes):
         return job.density.cost
     job.part.on_nodes.within(tolerance)

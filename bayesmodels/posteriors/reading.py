@@ -80,6 +80,14 @@ def summary(self: Any, ci_prob: float = CI_PROB, ci_kind: CiKind = "eti") -> pd.
         Of free variables, as beliefs have it, and of Deterministics. A column ``note`` says which
         numbers are read off draws, the same ones each time, and which moments do not exist.
     """
+    kept = vars(self).setdefault("_summaries", {})
+    if (ci_prob, ci_kind) not in kept:
+        kept[ci_prob, ci_kind] = _summary(self, ci_prob, ci_kind)
+    result: pd.DataFrame = kept[ci_prob, ci_kind].copy()
+    return result
+
+
+def _summary(self: Any, ci_prob: float, ci_kind: CiKind) -> pd.DataFrame:
     table = reading.summary(self, ci_prob, ci_kind)
     for name in self.drawn:
         said = ALL_DRAWN if name in self.forward else ENDS_DRAWN

@@ -22,6 +22,7 @@ from bayesmodels.belief.reading import (
     halves_of_symmetric,
     levels,
     places,
+    shown,
     summary_or_intervals,
 )
 from bayesmodels.belief.rows import rows_at
@@ -346,44 +347,52 @@ def _classified(result: Confusion | str | None) -> list[str]:
 # --- all else -------------------------------------------------------------------------------------
 
 
+def by_variable(posterior: Any, prob: float) -> dict[str, list[Effect]]:
+    """Return the numbers that a reader is shown, by the variable or Deterministic they are of."""
+    table = shown(posterior, summary_or_intervals(posterior, prob))
+    means = table["mean"] if "mean" in table else np.full(len(table), np.nan)
+    each = map(Effect, table.index, means, *table[table.columns[-2:]].to_numpy().T)
+    result: dict[str, list[Effect]] = {}
+    for effect in each:
+        result.setdefault(effect.label.partition("[")[0], []).append(effect)
+    return result
+
+
 def _numbers(posterior: Any, prob: float) -> list[str]:
     """Go through the first numbers of a posterior, and the most probable values.
 
-    Not covariances; of one variable with many elements the largest first.
+    Not covariances; of one variable with many elements the largest first, of others both ends. What
+    is there as a ratio, too, is that.
     """
     finite, said = levels(posterior), []
-    names = [name for name in posterior.dims if name not in finite]
     symmetric = {text for half in halves_of_symmetric(posterior) for text in half}
-    result = [e for name in names for e in effects(posterior, name, prob)]
-    every = [e for e in result if e.label not in symmetric]
-    if len(names) == 1:
-        every.sort(key=lambda e: -(e.low + e.high))
-    if len(names) == 1 and len(every) > 1:
-        of = f"{names[0]}, the largest first ({_percent(prob)} intervals)"
-        said.append(f"{of}: {_listed([e._replace(label=plain(e.label)) for e in every])}.")
-        every = []
-    every = _deterministics(posterior, prob) + every
-    if every:
-        said.append(f"With {_percent(prob)} intervals: {_listed(every)}.")
+    every = {
+        name: [e for e in each if e.label not in symmetric]
+        for name, each in by_variable(posterior, prob).items()
+        if name not in finite
+    }
+    of = f"({_percent(prob)} intervals)"
+    alone = [name for name in every if name in posterior.dims]
+    if len(alone) == 1 and len(every[alone[0]]) > 1:
+        each = sorted(every.pop(alone[0]), key=lambda e: -(e.low + e.high))
+        plainly = _listed([e._replace(label=plain(e.label)) for e in each])
+        said.append(f"{alone[0]}, the largest first {of}: {plainly}.")
+    ratios = {name.partition("ratio of ")[2] for name in every}
+    every = {name: each for name, each in every.items() if name not in ratios}
+    order = sorted(every, key=lambda name: name in posterior.dims)  # Deterministics first
+    groups = [n for n in order if len(every[n]) > _SHOWN or f"{n}_offset" in posterior.dims]
+    if few := [e for name in order if name not in groups for e in every[name]]:
+        said.append(f"With {_percent(prob)} intervals: {_listed(few)}.")
+    for name in groups:
+        each = sorted(every[name], key=lambda e: e.low + e.high)
+        said.append(f"{name}, from the smallest to the largest: {each[0]}; {each[-1]}.")
     for name in list(finite)[:_SHOWN]:
         mass = np.asarray(posterior.marginals()[name].mean())
         if mass.ndim == 1:
-            order = np.argsort(-mass, kind="stable")[:3]
-            each = ", ".join(f"{finite[name][k]} ({_probability(mass[k])})" for k in order)
-            said.append(f"Most probable values of {name}: {each}.")
+            likely = np.argsort(-mass, kind="stable")[:3]
+            words = ", ".join(f"{finite[name][k]} ({_probability(mass[k])})" for k in likely)
+            said.append(f"Most probable values of {name}: {words}.")
     return said
-
-
-def _deterministics(posterior: Any, prob: float) -> list[Effect]:
-    """Return the Deterministics of a PyMC model."""
-    model = getattr(posterior, "model", None)
-    names = {v.name for v in model.deterministics} if model is not None else {}
-    if not names:
-        return []
-    table = summary_or_intervals(posterior, prob)
-    rows = table[table.index.str.partition("[").get_level_values(0).isin(names)]
-    means = rows["mean"] if "mean" in rows else np.full(len(rows), np.nan)
-    return [*map(Effect, rows.index, means, *rows.iloc[:, -2:].to_numpy().T)]
 
 
 def _listed(each: Sequence[Effect]) -> str:

@@ -62,13 +62,12 @@ def _elements(posterior: Any, prob: float) -> list[Effect]:
 
 def _caterpillars(report: Report) -> list[Picture]:
     """Draw the elements of each variable that has several, by size; not those of the only one."""
-    posterior, finite = report.posterior, levels(report.posterior)
-    names = [name for name in posterior.dims if name not in finite]
+    every = answer.by_variable(report.posterior, report.prob)
+    names = [name for name in every if name not in levels(report.posterior)]
     pictures: list[Picture] = []
     for name in names if len(names) > 1 else ():
-        each = answer.effects(posterior, name, report.prob)
-        if len(each) >= _SEVERAL and len(posterior.dims[name]) == 1:
-            each = [e._replace(label=answer.plain(e.label)) for e in each]
+        each = [e._replace(label=answer.plain(e.label)) for e in every[name]]
+        if len(each) >= _SEVERAL and not any(", " in e.label for e in each):
             each.sort(key=lambda e: -(e.low + e.high))
             pictures += forest(each, report.prob, name, len(pictures) + 1)
     return pictures

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesmodels.belief.protocol import Integrated
-from bayesmodels.belief.reading import places, summary_or_intervals
+from bayesmodels.belief.reading import places, shown, summary_or_intervals
 from bayesmodels.report.page import Column, Pairs, Table, cut, labels
 from bayesmodels.report.rounding import beside, powers, rounded
 
@@ -33,7 +33,7 @@ def errors_of(posterior: Integrated, prob: float = 0.89) -> pd.DataFrame:
 
 def numbers(posterior: Integrated, prob: float = 0.89) -> Table:
     """Return means, deviations and intervals, each beside how far off it may be."""
-    values = summary_or_intervals(posterior, prob)
+    values = shown(posterior, summary_or_intervals(posterior, prob))
     errors = errors_of(posterior, prob).reindex(values.index)  # of Deterministics none are known
     *moments, low, high = values.columns
     spreads = values[high] - values[low]

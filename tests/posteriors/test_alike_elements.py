@@ -178,4 +178,4 @@ def test_posteriors_have_laws_of_all_elements():
 def test_a_thousand_students_cost_what_their_answers_cost():
     part = part_of(lsat.build)
     assert times(part) == sorted(PATTERNS[PATTERNS > 0], reverse=True)
-    assert part.cost == 2 * 30 * (1 + 5) * (24 + part._marginal.number)
+    assert part.cost == 30 * (1 + 5) * (24 + part._marginal.number)

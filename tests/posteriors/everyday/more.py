@@ -188,9 +188,7 @@ def slopes_density(w, sigma):
     return total
 
 
-@everyday(
-    slopes_density, w=(REAL, 2), sigma=(POSITIVE, 2), width=6600, scramblings=11, df=3.0
-)
+@everyday(slopes_density, w=(REAL, 2), sigma=(POSITIVE, 2), width=6600, scramblings=11, df=3.0)
 def random_intercepts_and_slopes_under_a_logit():
     w, sigma = pm.Normal("w", 0, 2, shape=2), pm.HalfNormal("sigma", 1, shape=2)
     base, slope = pm.Normal("base", shape=8), pm.Normal("slope", shape=8)
