@@ -23,7 +23,9 @@ def of_formula(model: Any) -> Any:
 
     if not model.built:
         model.build()
-    result = clone_model(model.backend.model)
+    result, written = clone_model(model.backend.model), model.backend.model.free_RVs
+    order = [v.name for v in written]
+    result.free_RVs.sort(key=lambda v: order.index(v.name))
     dims = result.named_vars_to_dims.get
     for rows in [v for v in result.deterministics if _ROWS in (dims(v.name) or ())]:
         result.deterministics.remove(rows)

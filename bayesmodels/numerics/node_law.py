@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.kernels import threaded
 from bayesmodels.numerics.threads import blocks
 
 OFFSET = 0.25
@@ -26,6 +27,7 @@ _SIZE = 100  # a cubic's error is less than that part of third differences
 _STEEP = 30.0  # change of a log density from one node to the next
 _POWER = 1.5  # an analytic function's error is squared by a doubling; this is on the safe side
 _STEPS = 4  # of Newton's, from a line between nodes
+_NOTHING = 80.0  # of a log density below the highest
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,30 +204,63 @@ def doubled(logs: Sequence[Array]) -> Array:
         return np.where(np.minimum(last, 1.0) <= fast, np.minimum(last, 1.0) ** _POWER, last)
 
 
-def cell_draws(logs: Array, rng: np.random.Generator) -> tuple[NDArray[np.intp], Array]:
-    """Return the node next to a draw and how far it is from there, in steps, for each last axis.
+def cell_draws(
+    logs: Array, rng: np.random.Generator, of: ArrayLike | None = None
+) -> tuple[NDArray[np.intp], Array]:
+    """Return the node next to a draw and how far it is from there, in steps.
 
-    Around a node the log density is the parabola through it and its neighbours.
+    `logs` are log densities at nodes (..., laws, nodes); there is a draw of each law, or of those
+    that `of` has. Around a node the log density is the parabola through it and its neighbours.
     """
-    ends = np.concatenate([logs[..., :1], logs, logs[..., -1:]], -1)
-    ends = np.where(
-        np.isfinite(ends), ends, logs.min(-1, keepdims=True, where=np.isfinite(logs), initial=0.0)
-    )
-    slope = np.clip((ends[..., 2:] - ends[..., :-2]) / 2, -_STEEP, _STEEP)
-    bend = np.clip(ends[..., 2:] + ends[..., :-2] - 2 * ends[..., 1:-1], -_STEEP, _STEEP) / 2
-    mass = np.exp(logs - logs.max(-1, keepdims=True))
-    nodes, weights = np.polynomial.legendre.leggauss(_INSIDE)
-    mass = mass * sum(
-        w / 2 * np.exp(u * (slope + u * bend)) for u, w in zip(nodes / 2, weights, strict=True)
-    )
-    steps = np.cumsum(mass, -1)
-    k = (rng.random((*logs.shape[:-1], 1)) * steps[..., -1:] >= steps[..., :-1]).sum(-1)
-    a, b = (np.take_along_axis(x, k[..., None], -1) for x in (slope, bend))
-    u = np.linspace(-0.5, 0.5, _FINE + 1)
-    density = np.exp(u * (a + u * b))
-    below = np.cumsum((density[..., 1:] + density[..., :-1]) / 2, -1)
-    below = np.concatenate([np.zeros_like(below[..., :1]), below], -1)
-    wanted = rng.random(k.shape)[..., None] * below[..., -1:]
-    at = (below[..., 1:] <= wanted).sum(-1)[..., None].clip(0, _FINE - 1)
-    low, high = (np.take_along_axis(below, at + i, -1) for i in (0, 1))
-    return k, (u[at] + (wanted - low) / (high - low) / _FINE)[..., 0]
+    laws = np.arange(logs.shape[-2]) if of is None else np.asarray(of)
+    rows = logs.reshape(-1, *logs.shape[-2:])
+    wanted = rng.random((2, len(rows), len(laws)))
+    k, within = np.empty(wanted[0].shape, dtype=np.intp), np.empty(wanted[0].shape)
+    _draw(rows, laws, wanted, *np.polynomial.legendre.leggauss(_INSIDE), k, within)
+    shape = *logs.shape[:-2], len(laws)
+    return k.reshape(shape), within.reshape(shape)
+
+
+@threaded
+def _draw(
+    logs: Array, of: Array, wanted: Array, at: Array, weights: Array, k: Array, within: Array
+) -> None:
+    rows, laws, number = logs.shape
+    slopes, bends, mass = np.empty((3, laws, number))
+    below = np.zeros(_FINE + 1)
+    for row in range(rows):
+        for law in range(laws):
+            own, top, least = logs[row, law], -np.inf, 0.0
+            for x in own:
+                top = max(top, x)
+                if np.isfinite(x):
+                    least = min(least, x)
+            total = 0.0
+            for i in range(number):
+                low, here, high = own[max(i - 1, 0)], own[i], own[min(i + 1, number - 1)]
+                low = low if np.isfinite(low) else least
+                high = high if np.isfinite(high) else least
+                middle = here if np.isfinite(here) else least
+                slope = min(max((high - low) / 2, -_STEEP), _STEEP)
+                bend = min(max(high + low - 2 * middle, -_STEEP), _STEEP) / 2
+                if here > top - _NOTHING:
+                    inside = 0.0
+                    for j in range(len(at)):
+                        u = at[j] / 2
+                        inside += weights[j] / 2 * np.exp(u * (slope + u * bend))
+                    total += np.exp(here - top) * inside
+                slopes[law, i], bends[law, i], mass[law, i] = slope, bend, total
+        for j in range(len(of)):
+            law = of[j]
+            cell = np.searchsorted(mass[law, :-1], wanted[0, row, j] * mass[law, -1], "right")
+            slope, bend = slopes[law, cell], bends[law, cell]
+            before = np.exp(-0.5 * (slope - 0.5 * bend))
+            for i in range(_FINE):
+                u = (i + 1) / _FINE - 0.5
+                after = np.exp(u * (slope + u * bend))
+                below[i + 1] = below[i] + (before + after) / 2
+                before = after
+            share = wanted[1, row, j] * below[-1]
+            i = min(np.searchsorted(below[1:], share, "right"), _FINE - 1)
+            u = (share - below[i]) / (below[i + 1] - below[i])
+            k[row, j], within[row, j] = cell, (i + u) / _FINE - 0.5

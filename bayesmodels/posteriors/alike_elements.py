@@ -19,6 +19,7 @@ from pytensor.graph.replace import clone_replace
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import Alloc, Join
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Reshape, SpecifyShape
 from pytensor.tensor.subtensor import Subtensor
 from scipy.sparse import vstack
@@ -111,6 +112,9 @@ class AlikeElements:
             last = np.moveaxis(every, list(axes), range(-len(axes), 0))
             each = last.reshape(np.size(self._graph.values[out]), *last.shape[out.type.ndim :])
             return [(v, each[at])]
+        if isinstance(node.op, Dot):
+            (left, right), (row, column) = node.inputs, np.unravel_index(at, self._shape(out))
+            return [(left, self._every(left)[row]), (right, self._every(right).T[column])]
         return []
 
     def _numbers(self, kinds: Integers) -> dict[Any, Integers]:
@@ -184,6 +188,8 @@ class AlikeElements:
             return pt.constant(np.ravel(graph.values[v])[at])
         if v in self._varying and _joins(node.op):
             return self._parts_joined(node, at)
+        if node and isinstance(node.op, Dot):
+            return self._dot(node, at)
         sources = self._sources(node, at) if v in self._varying else []
         inputs = [self._entries(*pair) for pair in sources]
         if not inputs:
@@ -200,6 +206,15 @@ class AlikeElements:
             op: Any = node.op.clone if isinstance(node.op, CAReduce) else type(node.op)
             return op(axis=axes)(whole)
         return node.op(*inputs)
+
+    def _dot(self, node: Any, at: Integers) -> Any:
+        """Multiply the rows and columns that entries are made of, and take those."""
+        left, right = node.inputs
+        place = np.unravel_index(at, self._shape(node.outputs[0]))
+        (rows, row), (columns, column) = (np.unique(x, return_inverse=True) for x in place)
+        own = (left, self._every(left)[rows]), (right, self._every(right)[:, columns])
+        factors = (_full(self._entries(v, x), x.shape) for v, x in own)
+        return node.op(*factors)[row, column]
 
     def _parts_joined(self, node: Any, at: Integers) -> Any:
         """Join entries of each part, and take those at places in what was joined."""

@@ -223,12 +223,11 @@ class ContinuousMarginal:
             for some, values in self._batches(rest, own, number * -(-self.size // self._each)):
                 nodes = fit.nodes.of(some)
                 with np.errstate(divide="ignore"):
-                    logs = np.log(self._summed(values, nodes, number).mass[:, each])
-                nodes = nodes.of((slice(None), each))
+                    logs = np.log(self._summed(values, nodes, number).mass)
+                k, within = cell_draws(logs, rng, each)
                 t, step = nodes.places(number)
-                k, within = cell_draws(logs, rng)
-                place = np.take_along_axis(t, k[..., None], -1)[..., 0] + step * within
-                z[some] = nodes.at(place[..., None])[..., 0]
+                place = t[np.arange(len(k))[:, None], each, k] + step[:, each] * within
+                z[some] = nodes.of((slice(None), each)).at(place[..., None])[..., 0]
         return self._of.natural(z)
 
     def off(self, rest: Mapping[str, Any]) -> float:

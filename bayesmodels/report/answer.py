@@ -169,8 +169,25 @@ def plain(label: str) -> str:
     >>> plain("theta[aspirin]"), plain("theta[10:30]"), plain("sigma2"), plain("mu[0]")
     ('aspirin', '10:30', 'sigma2', 'mu[0]')
     """
-    inner = label.partition("[")[2].removesuffix("]")
+    inner = _inner(label)
     return label if not inner or inner.isdigit() else inner
+
+
+def _inner(label: str) -> str:
+    return label.partition("[")[2].removesuffix("]")
+
+
+def _worded(label: str) -> str:
+    """Return the label of a scalar with a colon before the level that it is of, not an index.
+
+    Examples
+    --------
+    >>> _worded("odds ratio of trt[drug]"), _worded("C(period)[2]"), _worded("w[0, 1]")
+    ('odds ratio of trt: drug', 'C(period): 2', 'w[0, 1]')
+    """
+    name, inner = label.partition("[")[0], _inner(label)
+    index = re.fullmatch(r"[\d, ]*", inner) and not name.endswith(")")
+    return label if index else f"{name}: {inner}"
 
 
 def _of_column(label: str) -> str:
@@ -382,10 +399,12 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
     order = sorted(every, key=lambda name: name in posterior.dims)  # Deterministics first
     groups = [n for n in order if len(every[n]) > _SHOWN or f"{n}_offset" in posterior.dims]
     if few := [e for name in order if name not in groups for e in every[name]]:
-        said.append(f"With {_percent(prob)} intervals: {_listed(few)}.")
+        named = [e._replace(label=_worded(e.label)) for e in few]
+        said.append(f"With {_percent(prob)} intervals: {_listed(named)}.")
     for name in groups:
         each = sorted(every[name], key=lambda e: e.low + e.high)
-        said.append(f"{name}, from the smallest to the largest: {each[0]}; {each[-1]}.")
+        least, most = (f"{e._replace(label='')} of {_inner(e.label)}" for e in (each[0], each[-1]))
+        said.append(f"{name} goes from{least} to{most}.")
     for name in list(finite)[:_SHOWN]:
         mass = np.asarray(posterior.marginals()[name].mean())
         if mass.ndim == 1:

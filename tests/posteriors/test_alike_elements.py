@@ -70,6 +70,19 @@ def items():
     return model
 
 
+def formula(order):
+    """Columns of a design matrix, with an effect of groups, as Bambi writes it."""
+    group, item = np.repeat(np.arange(5), 3)[order], np.tile(np.arange(3), 5)[order]
+    X = np.eye(3, dtype=int)[item]
+    with pm.Model() as model:
+        easy = pm.Normal("easy", 0, 1, shape=3)
+        sigma = pm.HalfNormal("sigma", 1)
+        x = pm.Normal("x", 0, 1, shape=5)
+        eta = pm.math.dot(X, easy) + (sigma * x)[group] * np.ones(15)
+        pm.Bernoulli("y", logit_p=eta, observed=ITEMS.ravel()[order])
+    return model
+
+
 def inflated():
     with pm.Model() as model:
         psi, mu = pm.Beta("psi", 1, 1), pm.Normal("mu", 0, 1)
@@ -103,6 +116,7 @@ def heavy():
         (lambda: rows(np.arange(15)), [3, 1, 1]),
         (lambda: rows(np.random.default_rng(1).permutation(15)), [3, 1, 1]),
         (items, [3, 1, 1]),
+        (lambda: formula(np.random.default_rng(1).permutation(15)), [3, 1, 1]),
         (inflated, SAME),
         (heavy, [4, 3, 2, 1, 1, 1]),
     ],
