@@ -86,7 +86,7 @@ def one_sample_tests(
         shape = np.shape(marginal.std())
         x: Any = np.moveaxis(np.array([x for _, _, x in scalars]), 0, -1)
         x = x.reshape(*x.shape[:-1], *shape)
-        uniform: Any = _uniform(marginal, x, rng)
+        own: Any = uniform(marginal, x, rng)
         seen: dict[tuple[bytes, str], str] = {}
         mean, sd = np.broadcast_arrays(marginal.mean(), marginal.std())
         places: list[tuple[int, ...]] = []
@@ -101,9 +101,9 @@ def one_sample_tests(
             places.append(at)
             kept.append(values)
         labels += names
-        last = np.ascontiguousarray(np.moveaxis(uniform, (0, 1), (-2, -1)))
+        last = np.ascontiguousarray(np.moveaxis(own, (0, 1), (-2, -1)))
         u.append(np.array([last[at] for at in places]))
-        rates.append(_slopes(marginal, x, uniform, places))
+        rates.append(_slopes(marginal, x, own, places))
         each = np.array(kept)
         extremes.append(partial(_extremes, marginal, names, x, each, u[-1], places))
     if not labels:
@@ -167,7 +167,7 @@ def _is_discrete(law: Any) -> bool:
     return isinstance(getattr(law, "dist", None), stats.rv_discrete)
 
 
-def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
+def uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
     """Return the probability-integral transform of draws, of shape (chain, draw, ...)."""
     if isinstance(law, EmpiricalLaw):
         return law.randomised(x, rng)

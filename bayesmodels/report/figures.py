@@ -19,6 +19,7 @@ from scipy import stats
 from bayesmodels.belief.reading import levels
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import element
+from bayesmodels.referee.one_sample import uniform
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.report import canvas
@@ -184,7 +185,7 @@ def moments(spread: float, **each: Any) -> str:
 
 
 def _distribution_function(scalar: Scalar, level: float, kind: str) -> Panel:
-    pit = thinned(scalar.law.cdf(scalar.draws)).ravel()
+    pit = thinned(uniform(scalar.law, scalar.draws, np.random.default_rng(0))).ravel()
     said = (
         f"Empirical minus {kind} distribution function of {scalar.label}, over {pit.size:,} "
         "thinned draws"
