@@ -155,6 +155,24 @@ def prior_in_words(name: str, prior: Prior) -> str:
     return f"Prior: {'; '.join(filter(None, (e.words, values)))}."
 
 
+def question(name: str, frame: Any, columns: Columns) -> str:
+    """Say what a model is asked of a table: the target, by what, in the table's own words."""
+    e = entry(name)
+    if not e.supervised and columns.target is None:
+        return _some(columns.features or list(frame))
+    if "features" in e.uses.split():
+        target, by = target_and_features(frame, columns)
+    else:
+        others = (columns.by, columns.trials, columns.exposure, columns.observed)
+        target, by = target_of(frame, columns, *others), [columns.by] if columns.by else []
+    return f"{target} by {_some(by)}" if by else target
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(map(str, names[:_NAMED])) + more
+
+
 # --- columns --------------------------------------------------------------------------------------
 
 
@@ -169,6 +187,7 @@ def _nominal(column: Any) -> bool:
 
 
 _NO_NUMBER = "it holds text"
+_NAMED = 4
 
 
 def _refuse(column: Any, name: str, what: str, bad: Any, way: str = "") -> None:

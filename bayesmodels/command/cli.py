@@ -323,7 +323,7 @@ def report(
 
             result = preceded(result, lambda document: decision_section(decision, document.prob))
         if reading is not None:
-            result = preceded(result, lambda _: reading.section())
+            result = preceded(result, lambda _: reading.section(), "data")
         result = styled(result, title=title or columns["formula"], notes=notes, prob=prob)
         step("writing the report")
         _write(result, path, brief=brief)
@@ -810,7 +810,8 @@ def _belief_and_data(
         notes = [note for note in table.attrs["notes"] if note not in later]
         _say(*map(preparation.as_options, notes), err=True)
         raise
-    source = f"{file.name}. {catalog.prior_in_words(model, prior)}"
+    asked = columns["formula"] or catalog.question(model, frame, chosen)
+    source = f"{asked}; {len(frame):,} rows of {file.name}. {catalog.prior_in_words(model, prior)}"
     reading = Reading(table.attrs["read"], table.attrs["notes"], done, preparation.as_options)
     return belief, data, source, reading
 

@@ -198,6 +198,7 @@ class BetaBernoulli:
 
     statistic_type: ClassVar = BernoulliStatistic
     title: ClassVar = "Beta–Bernoulli"
+    words: ClassVar = {"theta": "probability"}
     equations: ClassVar = (
         ("Prior", r"\theta \sim \mathrm{Beta}(\alpha, \beta)"),
         ("Likelihood", r"x_i \mid \theta \sim \mathrm{Bernoulli}(\theta)"),

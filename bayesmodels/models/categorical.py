@@ -208,6 +208,7 @@ class DirichletCategorical:
 
     statistic_type: ClassVar = CategoricalStatistic
     title: ClassVar = "Dirichlet–categorical"
+    words: ClassVar = {"theta": "probability"}
     equations: ClassVar = (
         ("Prior", r"\theta \sim \mathrm{Dirichlet}(\alpha)"),
         ("Likelihood", r"x_i \mid \theta \sim \mathrm{Categorical}(\theta)"),

@@ -74,6 +74,7 @@ class GammaExponential:
 
     statistic_type: ClassVar = EventStatistic
     title: ClassVar = "Gamma–exponential"
+    words: ClassVar = {"lam": "rate"}
     equations: ClassVar = (
         ("Prior", r"\lambda \sim \mathrm{Gamma}(a, b)"),
         ("Likelihood", r"t_i \mid \lambda \sim \mathrm{Exponential}(\lambda)"),

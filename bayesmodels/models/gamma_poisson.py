@@ -81,6 +81,7 @@ class GammaPoisson:
 
     statistic_type: ClassVar = EventStatistic
     title: ClassVar = "Gamma–Poisson"
+    words: ClassVar = {"lam": "rate"}
     equations: ClassVar = (
         ("Prior", r"\lambda \sim \mathrm{Gamma}(a, b)"),
         ("Likelihood", r"x_i \mid \lambda \sim \mathrm{Poisson}(\lambda e_i)"),

@@ -214,6 +214,7 @@ class NormalInverseWishart:
 
     ratio: ClassVar = 1.0  # of covariances: see `SharedNormalInverseWishart`
     title: ClassVar = "Normal–inverse-Wishart"
+    words: ClassVar = {"mu": "mean", "Sigma": "covariance"}
     equations: ClassVar = (
         ("Prior", r"\mu \mid \Sigma \sim \mathrm{Normal}(m, \Sigma / \kappa)"),
         ("", r"\Sigma \sim \mathrm{InverseWishart}(\Psi, \nu)"),

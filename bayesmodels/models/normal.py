@@ -214,6 +214,7 @@ class NormalInverseGamma:
 
     statistic_type: ClassVar = NormalStatistic
     title: ClassVar = "Normal–inverse-gamma"
+    words: ClassVar = {"mu": "mean", "sigma2": "variance"}
     equations: ClassVar = (
         ("Prior", r"\mu \mid \sigma^2 \sim \mathrm{Normal}(m, \sigma^2 / \kappa)"),
         ("", r"\sigma^2 \sim \mathrm{InverseGamma}(a, b)"),

@@ -96,7 +96,7 @@ def answered(report: Any) -> list[str]:
         said = [*_weights(report), *_classified(report.confusion)]
     else:
         said = _of_belief(report)
-    return [_MISFIT, *said] if misfit and said else said
+    return [f"{_MISFIT} {said[0]}", *said[1:]] if misfit and said else said
 
 
 def _of_belief(report: Any) -> list[str]:
@@ -173,21 +173,46 @@ def plain(label: str) -> str:
     return label if not inner or inner.isdigit() else inner
 
 
+def of_group(label: str) -> str:
+    """Return the label of a group's scalar as the group's; of a mere number as such.
+
+    Examples
+    --------
+    >>> of_group("theta[aspirin]"), of_group("mu[4]")
+    ('aspirin', 'group 4')
+    """
+    inner = _inner(label)
+    return f"group {inner}" if inner.isdigit() else plain(label)
+
+
+def in_words(posterior: Any, name: str) -> str:
+    """Return what a variable of a belief is called, or its symbol."""
+    words: dict[str, str] = getattr(posterior, "words", {})
+    return words.get(name, name)
+
+
 def _inner(label: str) -> str:
     return label.partition("[")[2].removesuffix("]")
 
 
-def _worded(label: str) -> str:
-    """Return the label of a scalar with a colon before the level that it is of, not an index.
+def start(posterior: Any, name: str) -> str:
+    """Return the same at the start of a sentence."""
+    words = in_words(posterior, name)
+    return words if words == name else words.capitalize()
+
+
+def _worded(posterior: Any, label: str) -> str:
+    """Return the label of a scalar in words, with a colon before the level that it is of.
 
     Examples
     --------
-    >>> _worded("odds ratio of trt[drug]"), _worded("C(period)[2]"), _worded("w[0, 1]")
-    ('odds ratio of trt: drug', 'C(period): 2', 'w[0, 1]')
+    >>> [_worded(None, x) for x in ("odds ratio of trt[drug]", "C(period)[2]", "w[0, 1]")]
+    ['odds ratio of trt: drug', 'C(period): 2', 'w[0, 1]']
     """
     name, inner = label.partition("[")[0], _inner(label)
     index = re.fullmatch(r"[\d, ]*", inner) and not name.endswith(")")
-    return label if index else f"{name}: {inner}"
+    words = in_words(posterior, name)
+    return label.replace(name, words, 1) if index else f"{words}: {inner}"
 
 
 def _of_column(label: str) -> str:
@@ -268,10 +293,10 @@ def grouped(posterior: Any) -> str | None:
 
 
 def _groups(posterior: Any, name: str, prob: float) -> list[str]:
-    each = [e._replace(label=plain(e.label)) for e in effects(posterior, name, prob)]
+    each = [e._replace(label=of_group(e.label)) for e in effects(posterior, name, prob)]
     order = sorted(range(len(each)), key=lambda k: -(each[k].low + each[k].high))
     shown = [each[k] for k in order]
-    by = f"{name} by group, the largest first ({_percent(prob)} intervals)"
+    by = f"{start(posterior, name)} by group, the largest first ({_percent(prob)} intervals)"
     said = [f"{by}: {_listed(shown)}."]
     if len(each) == 1:
         return said
@@ -393,13 +418,13 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
     if len(alone) == 1 and len(every[alone[0]]) > 1:
         each = sorted(every.pop(alone[0]), key=lambda e: -(e.low + e.high))
         plainly = _listed([e._replace(label=plain(e.label)) for e in each])
-        said.append(f"{alone[0]}, the largest first {of}: {plainly}.")
+        said.append(f"{start(posterior, alone[0])}, the largest first {of}: {plainly}.")
     ratios = {name.partition("ratio of ")[2] for name in every}
     every = {name: each for name, each in every.items() if name not in ratios}
     order = sorted(every, key=lambda name: name in posterior.dims)  # Deterministics first
     groups = [n for n in order if len(every[n]) > _SHOWN or f"{n}_offset" in posterior.dims]
     if few := [e for name in order if name not in groups for e in every[name]]:
-        named = [e._replace(label=_worded(e.label)) for e in few]
+        named = [e._replace(label=_worded(posterior, e.label)) for e in few]
         said.append(f"With {_percent(prob)} intervals: {_listed(named)}.")
     for name in groups:
         each = sorted(every[name], key=lambda e: e.low + e.high)

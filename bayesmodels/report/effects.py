@@ -45,9 +45,17 @@ def sections(report: Report) -> list[Section]:
         shown.append(table(each, report.prob))
     fit = fitted(report) if isinstance(report.prior, Regressing) else []
     others = _caterpillars(report) if report.prior is None else []
-    if drawn := [*forest(each, report.prob), *others, *fit]:
-        shown.append(Part("pictures", drawn))
-    return [Section("effects", title, shown)] if shown else []
+    of = "" if linear else _of_groups(report.posterior)
+    drawn = [*forest(each, report.prob, of), *others, *fit]
+    if drawn[1:]:
+        shown.append(Part("pictures", drawn[1:]))
+    front = drawn[0] if drawn else None
+    return [Section("effects", title, shown, front=front)] if shown or front else []
+
+
+def _of_groups(posterior: Any) -> str:
+    name = answer.grouped(posterior)
+    return "" if name is None else f"{answer.start(posterior, name)} by group"
 
 
 def _elements(posterior: Any, prob: float) -> list[Effect]:
@@ -57,7 +65,7 @@ def _elements(posterior: Any, prob: float) -> list[Effect]:
     if name is None:
         return []
     each = answer.effects(posterior, name, prob)
-    return [effect._replace(label=answer.plain(effect.label)) for effect in each]
+    return [effect._replace(label=answer.of_group(effect.label)) for effect in each]
 
 
 def _caterpillars(report: Report) -> list[Picture]:
@@ -69,7 +77,7 @@ def _caterpillars(report: Report) -> list[Picture]:
         each = [e._replace(label=answer.plain(e.label)) for e in every[name]]
         if len(each) >= _SEVERAL and not any(", " in e.label for e in each):
             each.sort(key=lambda e: -(e.low + e.high))
-            pictures += forest(each, report.prob, name, len(pictures) + 1)
+            pictures += forest(each, report.prob, f"{name}, by size", len(pictures) + 1)
     return pictures
 
 
@@ -93,7 +101,7 @@ def table(each: Sequence[Effect], prob: float) -> Table:
 def forest(each: Sequence[Effect], prob: float, of: str = "", number: int = 0) -> list[Picture]:
     """Draw intervals of two or more, of weights those of one standard deviation of a column.
 
-    Where there are several pictures, each is `of` a variable, and has a number.
+    Each says what it is `of`; where there are several, they have numbers.
     """
     if len(each) < 2:  # noqa: PLR2004 - nothing to compare
         return []
@@ -102,10 +110,13 @@ def forest(each: Sequence[Effect], prob: float, of: str = "", number: int = 0) -
     low, mean, high = (scales * [getattr(e, k) for e in shown] for k in ("low", "mean", "high"))
     names = pd.Index([e.label for e in shown], name="of")
     table = pd.DataFrame({"low": low, "mean": mean, "high": high}, names)
-    axes = canvas.axes_of((canvas.WIDE, 0.7 + 0.25 * max(2, len(shown))))
+    many = len(shown) > _IN_WORDS
+    axes = canvas.axes_of((canvas.WIDE, 0.7 + (0.14 if many else 0.25) * max(2, len(shown))))
     if low.min() < 0 < high.max():
         axes.axvline(0, color=canvas.INK, lw=0.8, ls="--")
     canvas.intervals(axes, table)
+    if many:
+        axes.tick_params(axis="y", labelsize=6)
     one = shown[0].scale is not None
     axes.set_xlabel("effect of one standard deviation of the column" if one else "value")
     words = "; ".join(map(str, shown[:_IN_WORDS]))
@@ -114,7 +125,7 @@ def forest(each: Sequence[Effect], prob: float, of: str = "", number: int = 0) -
     if len(each) > len(shown):
         caption += f" {len(each) - len(shown):,} more are not shown."
     alt = f"Means with {100 * prob:g} % intervals: {words}{more}."
-    name, title = (f"forest-{number}", f"{of}, by size") if of else ("forest", "Forest plot")
+    name, title = f"forest-{number}" if number else "forest", of or "Forest plot"
     return [canvas.picture(name, title, axes, table, caption, alt)]
 
 

@@ -178,6 +178,8 @@ class Report:
         """Return what the report shows, and the command line that makes it again, if any."""
         glance, sections = self.contents(self, command)
         findings = [Part("findings", self.further, "Further findings:")] if self.further else []
+        front = next((each.front for each in sections if each.front), None)
+        sections = [each for each in sections if each.parts]
         reasons = Section("reasons", "Evidence for the verdict", [*self.said[1:], *findings])
         alone = self.comparison is None and bool(self.reason)  # there is nothing to agree with
         first = next((i for i, each in enumerate(sections) if each.name == "model"), 0)
@@ -189,6 +191,7 @@ class Report:
             source=self.source or " and ".join(filter(None, self.names)) or _UNSTATED,
             notes=[text for text in self.notes.split("\n\n") if text.strip()],
             answer=self.answer,
+            front=front,
             verdict=self.said[0],
             fit=None if self.fit is None else (MARKS[self.fit.outcome], self.fit.sentences()[0]),
             beside=[each.summary for each in sections if each.summary],
@@ -257,12 +260,13 @@ def on_draws(report: Report, outcome: Outcome, said: Sequence[str], **values: An
     return Judged(outcome, said, verdict.findings[1:], verdict.table, known)
 
 
-def preceded(report: Report, section: Callable[[Report], Section]) -> Report:
-    """Return the same report with one more section before all others."""
+def preceded(report: Report, section: Callable[[Report], Section], by: str = "") -> Report:
+    """Return the same report with one more section, before one of some name or all others."""
 
     def contents(own: Report, command: str) -> tuple[Pairs, Sequence[Section]]:
         glance, sections = report.contents(own, command)
-        return glance, [section(own), *sections]
+        at = next((i for i, each in enumerate(sections) if each.name == by), 0)
+        return glance, [*sections[:at], section(own), *sections[at:]]
 
     return replace(report, contents=contents)
 

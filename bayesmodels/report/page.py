@@ -138,7 +138,8 @@ Shown = str | Table | Part
 class Section(NamedTuple):
     """A part of a page that has a title, and a name to lead to it.
 
-    What its summary says, if anything, stands beside the verdict, and its pictures beside others.
+    What its summary says, if anything, stands beside the verdict, its pictures beside others, and
+    the one in `front` beside the answer.
     """
 
     name: str
@@ -146,11 +147,12 @@ class Section(NamedTuple):
     parts: Sequence[Shown]
     summary: str = ""
     pictures: Sequence[Picture] = ()
+    front: Picture | None = None
 
 
 @dataclass(frozen=True)
 class Page:
-    """All that a report shows: the answer, the verdict, numbers one looks for first, and sections.
+    """All that a report shows: answer, picture, verdict, numbers one looks for first, and sections.
 
     Of further findings the first `MOST_FINDINGS` are shown. The fit is coloured as a verdict is.
     """
@@ -161,6 +163,7 @@ class Page:
     source: str
     notes: Sequence[str]
     answer: Sequence[str]
+    front: Picture | None
     verdict: str
     fit: tuple[Outcome, str] | None
     beside: Sequence[str]

@@ -1,6 +1,7 @@
 """What the data said: the first paragraph of a report."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pandas as pd
@@ -21,9 +22,9 @@ def told(name):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("coin", "With 89 % intervals: theta 0.549 (0.470 to 0.627)."),
-        ("aspirin", "theta by group, the largest first (89 % intervals): placebo 0.0172"),
-        ("party", "theta, the largest first (89 % intervals): Strong Democrat 0.211"),
+        ("coin", "With 89 % intervals: probability 0.549 (0.470 to 0.627)."),
+        ("aspirin", "Probability by group, the largest first (89 % intervals): placebo 0.0172"),
+        ("party", "Probability, the largest first (89 % intervals): Strong Democrat 0.211"),
         ("regression", "column employed changes by (89 % intervals): gnp 0.071"),
         ("regression", "Not told from zero: gnp_deflator, unemployed."),
         ("number_game", "Most probable values of h: powers of 2 minus 32 (0.574)"),
@@ -38,6 +39,22 @@ def told(name):
 )  # fmt: skip
 def test_the_answer_is_in_plain_words(name, words):
     assert words in told(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "aspirin", "coin", "courses", "disagreeing", "flowers", "inconclusive", "normal",
+        "number_game", "party", "patients", "regression", "statistic", "words",
+    ],
+)  # fmt: skip
+def test_the_first_600_characters_are_for_people(name):
+    """No square brackets, no powers of ten, no symbols of parameters, no signs of formulas."""
+    page = KINDS[name]().page()
+    fit = page.fit[1] if page.fit else ""
+    said = " ".join([page.title, page.source, *page.answer, page.verdict, fit])[:600]
+    assert len(said) > 60
+    assert not re.findall(r"[\[\]{}|~=^]|\de[-−+]?\d|\b(?:theta|lam|mu|sigma2?|w|pi)\b", said)
 
 
 def test_two_sets_of_draws_answer_nothing():
@@ -111,7 +128,7 @@ def test_a_width_of_one_s_own():
     given = SAMPLES["coin"]()
     low, high = given.posterior.interval(0.5)["theta"]
     assert styled(given, prob=0.5).answer == [
-        f"With 50 % intervals: theta {56 / 102:.3f} ({low:.3f} to {high:.3f})."
+        f"With 50 % intervals: probability {56 / 102:.3f} ({low:.3f} to {high:.3f})."
     ]
     with pytest.raises(bm.DataError, match="ci_prob"):
         styled(given, prob=89)
