@@ -25,7 +25,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicHermiteSpline
 from scipy.special import sici
 
@@ -41,6 +41,9 @@ _BLOCK = 2_000_000  # numbers in one step
 _BETWEEN = 1e-8  # error of the curve between nodes, about
 _DEGREES, _OUT = 30, 6.0  # of polynomials along lines, and where these end
 _PARTS, _AROUND = 20, 8  # of a step, and how many points each is given to: exact to 1e-9
+
+
+Points = tuple[Array, Array, Array, Array, float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +121,8 @@ def _added(
         if frame.curve:
             x = x - speed * there(u, a, b)[0]
             h = lattice.step[axis] * (1 if fine or lattice.centres else 2)
-            _lines(nodes, (x, speed, u, w, a, b, h), below, density)
+            others = np.delete(lattice.coordinates[kept], axis, 1)
+            _lines(nodes, (x, speed, u, w, a, b, h), others, below, density)
             continue
         step = lattice.step[axis] / (2 if lattice.centres and d > 1 else 1)
         if not fine:  # before the last refinement
@@ -138,18 +142,76 @@ def _added(
     return below, density
 
 
-def _lines(nodes: Array, points: tuple[Any, ...], below: Array, density: Array) -> None:
-    """Add lines of points to what is below nodes, and to the density there."""
+def _lines(nodes: Array, points: Points, others: Array, below: Array, density: Array) -> None:
+    """Add lines of points to what is below nodes, and to the density there.
+
+    Points are of one line that have all other coordinates in common, and so x and speed.
+    """
+    x, speed, u, weights, stretch, skew, step = points
+    far = np.abs(u) > _OUT
+    _, first, line = np.unique(
+        others[~far].round(9), axis=0, return_index=True, return_inverse=True
+    )
+    degrees = min(_DEGREES, int((math.pi / step) ** 2))
+    sums = np.zeros((len(first), degrees + 1))
+    _add_polynomials(u[~far], weights[~far], line.ravel(), sums)
+    own = x[~far][first], speed[~far][first], sums, stretch, skew
+    beyond = x[far], speed[far], u[far], weights[far], stretch, skew, step
 
     def some(part: slice) -> None:
-        _add_lines(nodes[part], *points, below[part], density[part])
+        _add_lines(nodes[part], *own, below[part], density[part])
+        _add_far(nodes[part], *beyond, below[part], density[part])
 
-    size = len(nodes) * len(points[0])
-    threads.run(some, threads.blocks(nodes, -(-len(nodes) // threads.CORES), 1), size * _DEGREES)
+    size = len(nodes) * (len(first) * degrees + int(far.sum()))
+    threads.run(some, threads.blocks(nodes, -(-len(nodes) // threads.CORES), 1), size)
+
+
+@threaded
+def _add_polynomials(u: Array, weights: Array, line: NDArray[np.intp], sums: Array) -> None:
+    """Add weights times Hermite polynomials, of norm one, to the sums of lines (lines, degrees)."""
+    for j in range(len(u)):
+        before, here = 0.0, 1.0
+        for n in range(sums.shape[1]):
+            sums[line[j], n] += weights[j] * here
+            before, here = here, (u[j] * here - math.sqrt(n) * before) / math.sqrt(n + 1)
 
 
 @threaded
 def _add_lines(
+    nodes: Array,
+    x: Array,
+    speed: Array,
+    sums: Array,
+    stretch: float,
+    skew: float,
+    below: Array,
+    density: Array,
+) -> None:
+    """Add what is below nodes, and the density there, of lines in curved coordinates.
+
+    Along each the function is a normal density times a polynomial, of as many degrees as the step
+    resolves.
+    """
+    wide, lift = math.cosh(skew), math.sinh(skew)
+    roots = np.sqrt(np.arange(sums.shape[1] + 1))
+    for i in range(len(nodes)):
+        for j in range(len(x)):
+            at = stretch * wide * (nodes[i] - x[j]) / speed[j] + lift
+            v = (math.asinh(at) - skew) / stretch
+            slope = speed[j] * math.sqrt(1 + at * at) / wide
+            normal = math.exp(-v * v / 2) / math.sqrt(2 * math.pi)
+            before, here, first, second = 0.0, 1.0, 0.0, sums[j, 0]
+            for n in range(1, sums.shape[1]):
+                first += sums[j, n] * here / roots[n]
+                before, here = here, (v * here - roots[n - 1] * before) / roots[n]
+                second += sums[j, n] * here
+            part = 0.5 + math.erf(v / math.sqrt(2)) / 2
+            below[i] += sums[j, 0] * part - normal * first
+            density[i] += normal * second / slope
+
+
+@threaded
+def _add_far(
     nodes: Array,
     x: Array,
     speed: Array,
@@ -161,34 +223,15 @@ def _add_lines(
     below: Array,
     density: Array,
 ) -> None:
-    """Add what is below nodes, and the density there, of lines of points in curved coordinates.
-
-    Along each line the function is a normal density times a polynomial, as many degrees as the step
-    resolves; points far out stand for a step each.
-    """
-    degrees = min(_DEGREES, int((math.pi / step) ** 2))
+    """Add points far out, each of which stands for a step."""
     wide, lift = math.cosh(skew), math.sinh(skew)
     for i in range(len(nodes)):
         for j in range(len(x)):
             at = stretch * wide * (nodes[i] - x[j]) / speed[j] + lift
-            v = (math.asinh(at) - skew) / stretch
-            slope = speed[j] * math.sqrt(1 + at * at) / wide
-            if abs(u[j]) > _OUT:
-                part = (v - u[j]) / step
-                below[i] += weights[j] * min(max(0.5 + part, 0.0), 1.0)
-                density[i] += weights[j] / (step * slope) if abs(part) < 0.5 else 0.0  # noqa: PLR2004
-                continue
-            normal = math.exp(-v * v / 2) / math.sqrt(2 * math.pi)
-            before, here, there_before, there = 0.0, 1.0, 0.0, 1.0
-            first, second = 0.0, 1.0
-            for n in range(degrees):
-                root = math.sqrt(n + 1)
-                before, here = here, (u[j] * here - math.sqrt(n) * before) / root
-                first += here * there / root
-                there_before, there = there, (v * there - math.sqrt(n) * there_before) / root
-                second += here * there
-            below[i] += weights[j] * (0.5 + math.erf(v / math.sqrt(2)) / 2 - normal * first)
-            density[i] += weights[j] * normal * second / slope
+            part = ((math.asinh(at) - skew) / stretch - u[j]) / step
+            below[i] += weights[j] * min(max(0.5 + part, 0.0), 1.0)
+            if abs(part) < 0.5:  # noqa: PLR2004
+                density[i] += weights[j] * wide / (step * speed[j] * math.sqrt(1 + at * at))
 
 
 def _gathered(x: Array, u: Array, weights: Array, unit: float) -> tuple[Array, Array, Array]:

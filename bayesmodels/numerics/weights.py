@@ -27,7 +27,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.linalg import solve_triangular
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, gammaln, logsumexp, ndtr, ndtri
-from scipy.stats import chi2, qmc
+from scipy.stats import chi2, norm, qmc
 from scipy.stats import t as student
 
 from bayesmodels.numerics import Array
@@ -44,6 +44,8 @@ GOAL = 0.01
 _LARGEST = 0.05  # standard error that is still an answer, where the budget ends
 _SCRAMBLINGS = 16
 _WIDER = float(student.ppf(0.975, _SCRAMBLINGS - 1) / 1.96)  # of an error from so few
+FAR = float(student.isf(1e-5, _SCRAMBLINGS - 1) / norm.isf(1e-5) / _WIDER)
+"""Times a standard error is what is seldom exceeded, beside the same of a normal number."""
 _FIRST, _MOST = 2**14, 2**21  # points of all scramblings
 _LEAST = 2**15  # points that a search for tops, fits and the first points take, about
 _LEAST_SHARE, _HEAVIEST, _APART = 0.01, 0.5, 3.0  # of effective points; tail index; variances

@@ -24,7 +24,7 @@ from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number
 from bayesmodels.numerics.laws import MixtureLaw, RepeatedLaw
 from bayesmodels.numerics.node_law import NodeLaw
 from bayesmodels.numerics.product import Product
-from bayesmodels.numerics.weights import Weighted
+from bayesmodels.numerics.weights import FAR, Weighted
 from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
@@ -400,6 +400,7 @@ class IntegratedPosterior:
         inner = [*self._integral.mean_error, *self._integral.sd_error, self._integral.log_error]
         laws = [self._laws[name] for name in self._on_lattice if name not in self.drawn]
         worst = max(float(np.nanmax(inner)), *(float(np.max(law.error())) for law in laws), 0.0)
+        worst *= FAR if isinstance(self._integral, Weighted) else 1.0
         return 1 / worst**2 if worst > 0 else np.inf
 
     def log_density_of(self, values: dict[str, Array]) -> Array:
