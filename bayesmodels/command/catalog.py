@@ -1,8 +1,10 @@
 """The models by name: how each is set up from a frame, and the data sets that show it.
 
-Columns of numbers get a prior that weighs as much as one row or two: centred on the column's mean,
-with its variance as expected variance, the unit-information prior of Kass and Wasserman (1995). It
-makes answers independent of the units; `kappa`, `shape` and `df` change its weight. In a linear
+Columns of numbers get a prior that weighs as much as one row: at the column's mean, with its
+variance, those of each group where numbers are in groups; the unit-information prior of Kass and
+Wasserman (1995). Of vectors the covariance has the fewest degrees of freedom that expect these
+variances. It makes answers independent of the units; `kappa` rows, 2 `shape` rows and `df` change
+its weight. A mixture, whose classes may be of few rows, knows variances from four. In a linear
 regression it is centred on the line through the target's mean that is level, and knows each weight
 of the centred columns as well as one row tells it, independently of the others; so it is proper
 with any columns. Weights of a logistic regression are those of standardised columns, with standard
@@ -393,7 +395,7 @@ def _linear_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Beli
     data = Design.from_frame(frame, target, names, intercept=True)
     (height, *middle), (noise, *variance) = _unit_information(frame, [target, *names])
     size, shape = len(names) + 1, prior["shape"]
-    scale = prior.get("scale", _expecting(noise, shape))
+    scale = prior.get("scale", shape * noise)
     level = np.append(height, [0.0] * len(names))
     location = np.full(size, prior["mean"]) if "mean" in prior else level
     features = _with_intercept(names)
@@ -430,19 +432,21 @@ def _logistic_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[An
 
 def _normal_inverse_gamma(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     name = target_of(frame, columns, columns.by)
-    mean, variance = _unit_information(frame, [name])
-    belief = _normal(mean[0], variance[0], prior)
-    return belief, _grouped(frame, columns, complete(frame, name))
+    rows = _grouped(frame, columns, complete(frame, name))
+    mean, variance = (x[0] for x in _unit_information(frame, [name]))
+    if columns.by is not None:  # a group's own, if it has several numbers
+        own = frame[name].astype(float).groupby(frame[columns.by], sort=False, observed=True)
+        means, variances = own.mean()[rows.groups], own.var(ddof=0)[rows.groups]
+        several = variances.to_numpy() > 0
+        mean = np.where(several, means, mean)
+        variance = np.where(several, variances, variance)
+    return _normal(mean, variance, prior), rows
 
 
 def _normal(mean: Any, variance: Any, prior: Prior, coords: Any = None) -> NormalInverseGamma:
-    scale = _expecting(variance, prior["shape"])
+    """Return the belief that weighs `kappa` rows for the mean, and 2 `shape` for the variance."""
+    scale = prior["shape"] * variance
     return NormalInverseGamma(mean, prior["kappa"], prior["shape"], scale, coords=coords)
-
-
-def _expecting(variance: Any, shape: float) -> Any:
-    """Return the scale of an inverse-gamma law with this mean; its shape counts as 1.5 at least."""
-    return variance * max(shape - 1, 0.5)
 
 
 def _normal_inverse_wishart(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
@@ -514,9 +518,9 @@ def _discriminant(
     return belief, Design.from_frame(frame, target, names)
 
 
-_UNIT = (
-    "the unit-information prior, as much as one row or two, centred on the columns' means, with "
-    "their variances"
+_UNIT = "the unit-information prior, as much as one row, with the columns' means and variances"
+_VECTORS = (
+    "the columns' means, as from kappa rows, and variances, with the fewest df that expect any"
 )
 _COVARIANCES: tuple[tuple[Covariance, str, str], ...] = (
     ("full", "a covariance for each class", "quadratic"),
@@ -560,7 +564,7 @@ ENTRIES = (
         "linear-regression",
         LinearRegression.title,
         "how a number depends on columns, with unknown noise",
-        {"mean": None, "precision": None, "shape": 2.0, "scale": None},
+        {"mean": None, "precision": None, "shape": 0.5, "scale": None},
         _linear_regression,
         "target features formula",
         ("diabetes",),
@@ -584,7 +588,7 @@ ENTRIES = (
         "normal-inverse-gamma",
         NormalInverseGamma.title,
         "where numbers lie and how they spread",
-        {"kappa": 1.0, "shape": 2.0},
+        {"kappa": 1.0, "shape": 0.5},
         _normal_inverse_gamma,
         "target by",
         ("diabetes",),
@@ -600,13 +604,13 @@ ENTRIES = (
         "features by",
         ("iris",),
         Columns(by="species"),
-        words=_UNIT,
+        words=_VECTORS,
     ),
     Entry(
         "naive-bayes",
         NaiveBayes.title,
         "which class a row belongs to, from columns of any kind",
-        {"alpha": 1.0, "kappa": 1.0, "shape": 2.0},
+        {"alpha": 1.0, "kappa": 1.0, "shape": 0.5},
         _naive_bayes,
         "target features",
         ("party",),
@@ -625,7 +629,7 @@ ENTRIES = (
         example_prior={"alpha": 2.0},
         categories=True,
         supervised=False,
-        words=f"of numbers {_UNIT}",
+        words="of numbers the columns' means, as from kappa rows, and variances, as from 2 shape",
     ),
     *(
         Entry(
@@ -636,7 +640,7 @@ ENTRIES = (
             partial(_discriminant, covariance),
             "target features",
             ("iris", "wine"),
-            words=_UNIT,
+            words=_VECTORS,
             categories=True,
         )
         for covariance, called, shape in _COVARIANCES

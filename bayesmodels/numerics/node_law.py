@@ -27,6 +27,7 @@ _SIZE = 100  # a cubic's error is less than that part of third differences
 _STEEP = 30.0  # change of a log density from one node to the next
 _POWER = 1.5  # an analytic function's error is squared by a doubling; this is on the safe side
 _STEPS = 4  # of Newton's, from a line between nodes
+_TAIL, _GROWS = 1e-2, 1.25  # mass that is known by its log; from where on sums are off, a node
 _NOTHING = 80.0  # of a log density below the highest
 
 
@@ -113,11 +114,19 @@ class NodeLaw:
     @cached_property
     def _below(self) -> Array:
         """What is below each node, and all from the last one on."""
+        return self._before(1)
+
+    @cached_property
+    def _above(self) -> Array:
+        """What is above each node."""
+        return self._before(-1)
+
+    def _before(self, way: int) -> Array:
+        """Return what is before each node, on the way up or down."""
         result, at = np.empty_like(self.mass), 0
         for law in self._some():
-            p, rows = law.mass, len(law.mass)
-            below = np.cumsum(p, -1) - p / 2 - np.gradient(p, axis=-1) / 12
-            result[at : at + rows] = np.clip(below, 0.0, 1.0)
+            rows = len(law.mass)
+            result[at : at + rows] = _before(law.mass[..., ::way])[..., ::way]
             at += rows
         return result
 
@@ -131,25 +140,38 @@ class NodeLaw:
             slope = 1 / (step * self.nodes.scale * np.hypot(1.0, scaled) * self.map.slope(z))
         return v, slope, *self._at(np.nan_to_num(np.floor(v), posinf=1e9, neginf=-1e9))
 
-    def _at(self, k: Any) -> tuple[Any, ...]:
+    def _at(self, k: Any, below: Array | None = None) -> tuple[Any, ...]:
         """Return the cell that begins at node k, and what is known at both of its ends."""
         k = np.clip(k, 0, self.mass.shape[-1] - 2).astype(int)
         both = []
-        for values in (self._below, self.mass):
+        for values in (self._below if below is None else below, self.mass):
             wide = np.broadcast_to(values, (*k.shape, values.shape[-1]))
             both += [np.take_along_axis(wide, k[..., None] + i, -1)[..., 0] for i in (0, 1)]
         return (k, *both)
 
     def cdf(self, x: ArrayLike) -> Array:
         """Return the probability of at most x."""
-        v, _, k, *known = self._cell(x)
-        inside = _cubic(np.clip(v - k, 0, 1), *known)[0]
-        size = self.mass.shape[-1]
-        return np.where(v <= 0, 0.0, np.where(v >= size - 1, 1.0, inside))
+        return self._sides(x)[0]
 
     def sf(self, x: ArrayLike) -> Array:
         """Return the probability of more than x."""
-        return 1 - self.cdf(x)
+        return self._sides(x)[1]
+
+    def _sides(self, x: ArrayLike) -> tuple[Array, Array]:
+        """Return the probabilities of at most x and of more, each with its own digits if small."""
+        v, _, k, *known = (np.asarray(y) for y in self._cell(x))
+        part, last = np.clip(v - k, 0, 1), self.mass.shape[-1] - 1
+        below = np.asarray(_cubic(part, *known)[0])
+        above, low = 1 - below, known[1] < _TAIL
+        below[low] = _grown(part[low], *(y[low] for y in known))
+        above[low] = 1 - below[low]
+        high = known[0] > 1 - _TAIL
+        _, start, end, first, slope = (np.asarray(y)[high] for y in self._at(k, self._above))
+        above[high] = _grown(1 - part[high], end, start, slope, first)
+        below[high] = 1 - above[high]
+        sides = (below, 0.0, 1.0), (above, 1.0, 0.0)
+        below, above = (np.where(v <= 0, a, np.where(v >= last, b, x)) for x, a, b in sides)
+        return below, above
 
     def pdf(self, x: ArrayLike) -> Array:
         """Return the density."""
@@ -194,6 +216,31 @@ def _cubic(v: Array, low: Array, high: Array, first: Array, last: Array) -> tupl
     a, b = first + last - 2 * gap, 3 * gap - 2 * first - last
     value = low + v * (first + v * (b + v * a))
     return np.clip(value, 0.0, 1.0), np.maximum(first + v * (2 * b + 3 * v * a), 0.0)
+
+
+def _before(mass: Array) -> Array:
+    """Return what is before each node, of masses along a last axis.
+
+    Where the density grows several times from one node to the next, it is an exponential's there.
+    """
+    sums = np.clip(np.cumsum(mass, -1) - mass / 2 - np.gradient(mass, axis=-1) / 12, 0.0, 1.0)
+    with np.errstate(all="ignore"):
+        logs = np.log(mass)
+        slope = np.gradient(logs, axis=-1)
+        ends = np.concatenate([logs[..., :1], logs, logs[..., -1:]], -1)
+        bend = np.maximum(2 * logs - ends[..., 2:] - ends[..., :-2], 0.0)
+        tail = mass / (slope + bend / (slope + 2 * bend / slope))  # Mills's ratio
+    return np.where((slope > _GROWS) & (mass < _TAIL), np.nan_to_num(tail), sums)
+
+
+def _grown(v: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """Return a number between two small ones, by a cubic through their logs; slopes are known."""
+    with np.errstate(all="ignore"):
+        start, end, first, last = np.log(low), np.log(high), first / low, last / high
+        gap = end - start
+        a, b = first + last - 2 * gap, 3 * gap - 2 * first - last
+        result = np.exp(start + v * (first + v * (b + v * a)))
+    return np.where(low > 0, np.clip(result, low, high), high * v)
 
 
 def doubled(logs: Sequence[Array]) -> Array:

@@ -51,7 +51,20 @@ def test_the_prior_of_numbers_has_the_columns_own_mean_and_variance():
     variance = numbers[["height", "weight"]].var(ddof=0)
     np.testing.assert_allclose(prior.mean()["Sigma"], np.diag(variance))
     single, _ = from_frame("normal-inverse-gamma", numbers, Columns("weight"), {"shape": 5.0})
-    assert single.mean()["sigma2"] == pytest.approx(variance["weight"])
+    rows = 2 * 5  # each as far from the mean as a standard deviation
+    assert single.scale / single.shape == pytest.approx(variance["weight"])
+    assert 2 * single.shape == rows
+
+
+def test_the_prior_of_groups_has_their_own_means_and_variances_as_from_a_row_each():
+    prior, data = from_frame("normal-inverse-gamma", FRAME, Columns("weight", by="group"), {})
+    for k, label in enumerate(data.groups):
+        own = FRAME.loc[FRAME["group"] == label, "weight"]
+        one = bm.NormalInverseGamma(own.mean(), 1, 0.5, own.var(ddof=0) / 2).update(own)
+        of = prior.update(data)
+        assert of.mean()["mu"][k] == pytest.approx(one.mean()["mu"])
+        assert of.scale[k] == pytest.approx(one.scale)
+        assert of.shape[k] == 0.5 + len(own) / 2
 
 
 @pytest.mark.parametrize("covariance", ["full", "shared"])
@@ -138,8 +151,9 @@ def test_without_a_prior_a_regression_knows_as_much_as_from_one_row():
     row = np.array([1.0, x.mean()])
     information = np.outer(row, row) + np.diag([0.0, x.var(ddof=0)])
     np.testing.assert_allclose(prior.precision, information)
-    np.testing.assert_allclose(prior.mean()["w"], [y.mean(), 0.0], atol=1e-9)
-    assert prior.mean()["sigma2"] == pytest.approx(y.var(ddof=0))
+    np.testing.assert_allclose(prior.mode()["w"], [y.mean(), 0.0], atol=1e-9)
+    assert prior.shape == 0.5
+    assert prior.scale == pytest.approx(y.var(ddof=0) / 2)
     assert np.isfinite(prior.log_evidence(data))
 
 
@@ -168,12 +182,13 @@ def test_what_is_given_replaces_that_parameter_alone():
     frame = FRAME[["height", "weight"]]
     prior, _ = from_frame("linear-regression", frame, Columns("weight"), {"precision": 4.0})
     np.testing.assert_allclose(prior.precision, 4 * np.eye(2))
-    np.testing.assert_allclose(prior.mean()["w"], [frame["weight"].mean(), 0.0], atol=1e-9)
+    np.testing.assert_allclose(prior.mode()["w"], [frame["weight"].mean(), 0.0], atol=1e-9)
 
 
 def test_the_prior_is_said_in_words():
     words = catalog.prior_in_words
     assert words("dirichlet-categorical", {}) == "Prior: alpha = 1."
     assert words("linear-regression", {}).startswith("Prior: the unit-information prior, as much")
-    assert words("linear-regression", {"precision": 0.5}).endswith("; precision = 0.5, shape = 2.")
+    given = words("linear-regression", {"precision": 4})
+    assert given.endswith("; precision = 4, shape = 0.5.")
     assert words("concept-learning", {}) == "Prior: all hypotheses are equally probable."

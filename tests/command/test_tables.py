@@ -54,7 +54,7 @@ NOTES = {
     ],
     "ucb_admissions.csv": ["Its 24 rows stand for 4,526", "'Admitted' in column 'Admit' is 1"],
     "penguins.csv": ["Dropped 11 of 344 rows", "the reference is species[Adelie], sex[female]."],
-    "mtcars.csv": ["Formula: mpg ~ wt + C(cyl).", "the reference is cyl[4].", "shape = 2."],
+    "mtcars.csv": ["Formula: mpg ~ wt + C(cyl).", "the reference is cyl[4].", "shape = 0.5."],
     "warpbreaks.csv": ["the reference is wool[A], tension[H]."],
     "quine.csv": ["Prior: shape = 1, rate = 1."],
     "hair_eye_color.csv": ["Its 32 rows stand for 592", "Prior: alpha = 1."],

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from scipy.stats.distributions import rv_frozen
 
 from bayesmodels.numerics import Array
 from bayesmodels.referee.tests.kind import Kind, Test, two_sided
@@ -56,13 +55,9 @@ def tail_probabilities(law: Any, x: Array) -> tuple[Array, Array]:
     Draws have the shape (chain, draw, ...).
     """
     lowest, highest = inwards(x.min((0, 1)), np.inf), inwards(x.max((0, 1)), -np.inf)
-    if isinstance(law, rv_frozen):
-        if isinstance(law.dist, stats.rv_discrete):
-            lowest, highest = x.min((0, 1)), x.max((0, 1)) - 1
-        below, above = law.cdf(lowest), law.sf(highest)
-    else:
-        below, above = law.cdf(lowest), 1 - np.asarray(law.cdf(highest))
-    return np.asarray(below), np.asarray(above)
+    if isinstance(getattr(law, "dist", None), stats.rv_discrete):
+        lowest, highest = x.min((0, 1)), x.max((0, 1)) - 1
+    return np.asarray(law.cdf(lowest)), np.asarray(law.sf(highest))
 
 
 def inwards(x: Array, towards: float) -> Array:
