@@ -325,7 +325,10 @@ def without_gaps(frame: Any, used: Sequence[str], notes: list[str]) -> Any:
     integers = {
         name: rows[name].astype(int)
         for name, pairs in _was_read(frame, "written").items()
-        if name in used and rows[name].dtype.kind == "f" and all(t.isdecimal() for _, t in pairs)
+        if name in used
+        and rows[name].dtype.kind == "f"
+        and all(t.isdecimal() for _, t in pairs)
+        and (rows[name] % 1 == 0).all()  # pairs are of cells with another text than Python's
     }
     return rows.assign(**integers) if integers else rows
 
