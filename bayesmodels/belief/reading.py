@@ -212,15 +212,16 @@ def summary_or_intervals(
 
 
 def shown(self: Readable, table: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of a summary as a reader wants them: variables of many elements at the end.
+    """Return rows of a summary as a reader wants them; of a PyMC model, many elements at the end.
 
     Left out is what only stands behind a Deterministic of its name, as PyMC and Bambi write an
     effect of groups (its ``_offset``) and an intercept (``_centered``).
     """
-    names = table.index.str.partition("[").get_level_values(0)
     model = getattr(self, "model", None)
-    known = {v.name for v in model.deterministics} if model is not None else set()
-    behind = [f"{name}{end}" for name in known for end in _BEHIND]
+    if model is None:
+        return table
+    names = table.index.str.partition("[").get_level_values(0)
+    behind = [f"{v.name}{end}" for v in model.deterministics for end in _BEHIND]
     many = names.value_counts()[names].to_numpy() > _MANY
     order = np.flatnonzero(~names.isin(behind))
     return table.iloc[order[np.argsort(many[order], kind="stable")]]

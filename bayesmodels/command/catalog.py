@@ -188,6 +188,7 @@ def _nominal(column: Any) -> bool:
     return bool(column.dtype.name == "category")
 
 
+_MOST_LABELS = 10  # more are numbers
 _NO_NUMBER = "it holds text"
 _NAMED = 4
 
@@ -231,13 +232,21 @@ def _numbers(frame: Any, name: str) -> Any:
     return _refuse(column, name, "numbers", bad, way)
 
 
-def whole_numbers(frame: Any, name: str) -> Any:
+def whole_numbers(frame: Any, name: str, way: str = "") -> Any:
     """Return a column of whole numbers."""
     column = _numbers(frame, name)
     complete(frame, name)
     if (bad := ((column < 0) | (column % 1 != 0)).to_numpy()).any():
-        _refuse(column, name, "whole numbers, 0 or more", bad)
+        _refuse(column, name, "whole numbers, 0 or more", bad, way)
     return column
+
+
+def _left_out(column: Any) -> str:
+    """Say how to leave out rows in which a number that must be positive is zero."""
+    if (column < 0).any():
+        return " Correct the file."
+    zeros = " ".join(f"--missing {quote(f'{name}=0')}" for name in str(column.name).split(" / "))
+    return f" Correct the file, or leave out rows with 0 by {zeros} --drop-missing."
 
 
 def _bits(frame: Any, name: str, way: str = " Correct the file.") -> Any:
@@ -332,14 +341,16 @@ def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief,
     name = target_of(frame, columns, columns.by, columns.trials)
     rows: Any
     if columns.trials is None:
-        label = quote(str(levels_of(frame[name])[-1]))
-        rows = _bits(
-            frame,
-            name,
-            f" Name the label that counts, such as --success {label}, or another column with "
-            "--target; for numbers of successes name the column of trials with --trials; for more "
-            "than two categories use dirichlet-categorical.",
+        levels = levels_of(frame[name])
+        labels = (
+            f" Name the label that counts, such as --success {quote(str(levels[-1]))}, or another "
+            "column with --target; for numbers of successes name the column of trials with "
+            "--trials; for more than two categories use dirichlet-categorical."
         )
+        counts = (
+            " Name the column with numbers of successes by --target, that of trials by --trials."
+        )
+        rows = _bits(frame, name, labels if len(levels) <= _MOST_LABELS else counts)
     else:
         successes, trials = whole_numbers(frame, name), whole_numbers(frame, columns.trials)
         if (bad := (successes > trials).to_numpy()).any():
@@ -357,7 +368,7 @@ def _gamma_poisson(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, 
     if columns.exposure is not None:
         exposure = _numbers(complete(frame, columns.exposure).to_frame(), columns.exposure)
         if (bad := (exposure <= 0).to_numpy()).any():
-            _refuse(exposure, columns.exposure, "positive numbers", bad)
+            _refuse(exposure, columns.exposure, "positive numbers", bad, _left_out(exposure))
         rows = Counts(rows, exposure)
     return GammaPoisson(prior["shape"], prior["rate"]), _grouped(frame, columns, rows)
 
@@ -366,9 +377,11 @@ def _gamma_exponential(frame: Any, columns: Columns, prior: Prior) -> tuple[Beli
     name = target_of(frame, columns, columns.by, columns.observed)
     rows = _numbers(complete(frame, name).to_frame(), name)
     if (bad := (rows <= 0).to_numpy()).any():
-        _refuse(rows, name, "positive numbers", bad)
+        _refuse(rows, name, "positive numbers", bad, _left_out(rows))
     if columns.observed is not None:
-        rows = Censored(rows, _bits(frame, columns.observed))
+        labels = listed([str(level) for level in levels_of(frame[columns.observed])])
+        way = f" Say by --event which of {labels} ends the waiting; all others cut it short."
+        rows = Censored(rows, _bits(frame, columns.observed, way))
     return GammaExponential(prior["shape"], prior["rate"]), _grouped(frame, columns, rows)
 
 

@@ -114,7 +114,9 @@ _look = _options(
     click.option("--brief", is_flag=True, help="One page: the answer, the verdict, and why."),
 )
 _columns = _options(
-    click.option("--target", help="Column to model.  [default: the last one]"),
+    click.option(
+        "--target", help="Column to model, or columns, each a group.  [default: the last]"
+    ),
     click.option(
         "--features",
         callback=_names,
@@ -202,6 +204,7 @@ def models(as_json: bool) -> None:
 @click.option("--trials", help="Column with numbers of trials, if the target counts successes.")
 @click.option("--exposure", help="Column with exposures, if the target counts events.")
 @click.option("--observed", help="Column with 0 for waiting times that were cut short, else 1.")
+@click.option("--event", metavar="LABEL", help="The label in --observed that ends the waiting.")
 @click.option(
     "--freq",
     "--weights",
@@ -308,14 +311,16 @@ def report(
         return "agree"
     path = _file_to_write(output, model, kind)
     drawn = _number_of_draws(draws, without=no_draws)
+    groups = columns["by"] or "," in (columns["target"] or "")
     how = {"rng": rng, "source": source, "draws": drawn, "tune": draws, "chains": chains}
+    how |= {"ordered": False} if columns["freq"] else {}
     options = {"best": best, "rope": rope, "acceptable_loss": acceptable_loss}
     wanted = {part: value for part, value in options.items() if value is not None}
     if not decide:
         _refuse_unused(options, "is about a decision; add --decide.")
     if rope and not rope[0] < rope[1]:
         _refuse("--rope: must be LOW below HIGH, such as -0.01 0.01; got {:g} {:g}.".format(*rope))
-    decision = _decision(belief, data, columns["by"], rng=rng, **wanted) if decide else None
+    decision = _decision(belief, data, groups, rng=rng, **wanted) if decide else None
     with _steps(total=8) as step:
         result = _validated(model, belief, data, step, likelihood, how)
         if decision is not None:
@@ -764,7 +769,7 @@ def _rows(table: Any) -> dict[str, Any]:
     return known
 
 
-def _decision(belief: Any, data: Any, by: str | None, **how: Any) -> Any:
+def _decision(belief: Any, data: Any, by: Any, **how: Any) -> Any:
     """Return the decision between groups; called first, so that bad input fails at once."""
     from bayesmodels.belief.protocol import Conjugate
     from bayesmodels.decisions.decision import decide
@@ -806,8 +811,8 @@ def _belief_and_data(
         frame, chosen, done = preparation.prepared(model, table, **columns)
         belief, data = catalog.from_frame(model, frame, chosen, prior)
     except (DataError, PriorError):  # which what was guessed may explain
-        later = table.attrs["read"]["unread"].values()
-        notes = [note for note in table.attrs["notes"] if note not in later]
+        later = tuple(f"column {name!r}" for name in table.attrs["read"]["unread"])
+        notes = [note for note in table.attrs["notes"] if not note.lower().startswith(later)]
         _say(*map(preparation.as_options, notes), err=True)
         raise
     asked = columns["formula"] or catalog.question(model, frame, chosen)

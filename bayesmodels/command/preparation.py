@@ -19,11 +19,20 @@ from bayesmodels.input.containers import listed, shown
 from bayesmodels.input.wrappers import Design
 
 _MOST_ROWS = 10_000_000
+_NO_SURVEY = (
+    " It says how many equal rows a row stands for. Survey weights don't; leave them out, and the "
+    "answer is about these rows, not about the population."
+)
+_WIDE = "of column"  # of several, each of which is a group
 _SEVERAL = 10  # rows that are numbered, rather than counted by chance
 _IDS = re.compile(
     r"(?:^|[_\W])(?:ids?|nr|no|num(?:ber|mer)?|key|code|index|idx|row|line|case|obs|observation|"
     r"subject|participant|patient|person|respondent|sample|record|user|customer)[_\W]*"
-    r"(?:id|nr|no|num|number)?\W*$|[a-z]I[Dd]$|^#$|^unnamed",
+    r"(?:id|nr|no|num|number)?\W*$|(?-i:[a-z]I[Dd])$|^#$|^unnamed",
+    re.IGNORECASE,
+)
+_WHOSE = re.compile(
+    r"(?:^|[_\W])(?:ids?|subject|participant|patient|respondent)\W*$|(?-i:[a-z]I[Dd])$",
     re.IGNORECASE,
 )
 _TIMES = re.compile(
@@ -41,6 +50,7 @@ def prepared(
     by: Sequence[str] = (),
     freq: str | None = None,
     success: str | None = None,
+    event: str | None = None,
     formula: str | None = None,
     drop_missing: bool = False,
     exclude: Sequence[str] = (),
@@ -60,6 +70,8 @@ def prepared(
         Column with the number of rows that each row stands for; these are repeated.
     success : str, optional
         The target's label that counts as 1, or as the second class.
+    event : str, optional
+        The label in column `observed` that ends the waiting; at all others it was cut short.
     formula : str, optional
         Target and features, such as ``"mpg ~ wt + C(cyl)"``.
     drop_missing : bool
@@ -80,6 +92,7 @@ def prepared(
     ([0.0, 1.0, 1.0], ['Text is coded by indicators; the reference is wool[A].'])
     """
     e = catalog.entry(name)
+    frame, by, wide = _stacked(e, frame, by, columns)
     chosen = Columns(**{**columns, "by": by[0] if by else None})
     if exclude:
         _check_excluded(e, frame, chosen, exclude, by=by, formula=formula)
@@ -87,9 +100,11 @@ def prepared(
     catalog.check_columns(e, frame, chosen)
     _check(e, frame, chosen, by=by, freq=freq, success=success, formula=formula)
     regression = "formula" in e.uses.split()
-    notes = [f"Left out as --exclude asks: {listed([*exclude])}."] if exclude else []
+    notes = [*wide, f"Left out as --exclude asks: {listed([*exclude])}."] if exclude else wide
     chosen = _with_columns(e, frame, chosen, notes, by=by, freq=freq, formula=formula)
-    frame = _as_written(frame, e, chosen, notes, by=by, success=success, formula=formula)
+    labels = {*by, *filter(None, [chosen.target if e.categories or success else None])}
+    labels |= {chosen.observed} if event is not None and chosen.observed else set()
+    frame = _as_written(frame, e, chosen, notes, labels, by=by, formula=formula)
     if drop_missing:
         used = {*by, freq, *_used(e, frame, chosen, by, formula)}
         frame = without_gaps(frame, [column for column in frame if column in used], notes)
@@ -97,6 +112,8 @@ def prepared(
         frame = _repeated(frame, freq, notes)
     if success is not None:
         frame = _counted(frame, str(chosen.target), success, notes, bits=not regression)
+    if event is not None:
+        frame = _ended(frame, chosen.observed, event, notes)
     if len(by) > 1:
         frame, at = _joined(frame, by)
         chosen = replace(chosen, by=at)
@@ -221,13 +238,15 @@ def _telling(frame: Any, others: set[str | None], notes: list[str]) -> list[str]
 def _tells_nothing(frame: Any, name: str) -> str:
     """Say why a column tells nothing as a feature; empty if it does."""
     column, rows = frame[name], len(frame)
-    if _kind(frame, name) == "date":
-        return "holds dates"
+    if (kind := _kind(frame, name)) in ("date", "empty"):
+        return "holds dates" if kind == "date" else "is empty"
     if column.dtype.kind in "iu" and rows > 2 and column.is_unique:  # noqa: PLR2004 - too few
         counted = column.is_monotonic_increasing and column.iloc[-1] - column.iloc[0] == rows - 1
         listed_so = counted and column.iloc[0] == 1 and rows >= _SEVERAL
         if _IDS.search(name) or (listed_so and not _TIMES.search(name)):
             return "numbers the rows"
+    if column.dtype.kind in "iu" and _WHOSE.search(name):
+        return "holds ids"
     if name not in _was_read(frame, "unread") and _text(column):
         levels = column.nunique()
         return "holds another text in most rows" if levels > max(2, rows / 2) else ""
@@ -249,17 +268,16 @@ def _as_written(
     e: Entry,
     columns: Columns,
     notes: list[str],
+    labels: set[str],
     *,
     by: Sequence[str],
-    success: str | None,
     formula: str | None,
 ) -> Any:
     """Return a frame with labels as the file writes them; refuse text where numbers are needed.
 
-    Labels are groups, classes and what `success` is about. Other columns that the model uses must
-    not be dates, or such in which it can't be told what the numbers are.
+    Labels are groups, classes, and what `success` and `event` are about. Other columns that the
+    model uses must not be dates, or such in which it can't be told what the numbers are.
     """
-    labels = {*by, *filter(None, [columns.target if e.categories or success else None])}
     unread = _was_read(frame, "unread")
     frame = readable(frame, _used(e, frame, columns, by, formula), labels, formula or "")
     notes += [
@@ -325,14 +343,17 @@ def without_gaps(frame: Any, used: Sequence[str], notes: list[str]) -> Any:
     integers = {
         name: rows[name].astype(int)
         for name, pairs in _was_read(frame, "written").items()
-        if name in used and rows[name].dtype.kind == "f" and all(t.isdecimal() for _, t in pairs)
+        if name in used
+        and rows[name].dtype.kind == "f"
+        and all(t.isdecimal() for _, t in pairs)
+        and (rows[name] % 1 == 0).all()  # pairs are of cells with another text than Python's
     }
     return rows.assign(**integers) if integers else rows
 
 
 def _repeated(frame: Any, name: str, notes: list[str]) -> Any:
     """Return each row as often as a column says, without that column."""
-    numbers = catalog.whole_numbers(frame, name)
+    numbers = catalog.whole_numbers(frame, name, _NO_SURVEY)
     total = int(numbers.sum())
     if not 0 < total <= _MOST_ROWS:
         raise DataError(
@@ -358,8 +379,69 @@ def _counted(frame: Any, name: str, success: str, notes: list[str], *, bits: boo
     hit = column.astype(str) == success
     other = others[0] if len(others) == 1 else f"not {success}"
     labels = pd.Categorical(np.where(hit, success, other), [other, success])
-    notes.append(f"{success!r} in column {name!r} is 1, {', '.join(map(repr, others))} is 0.")
+    zeros = f"{', '.join(map(repr, others))} {'is' if len(others) == 1 else 'are'} 0"
+    notes.append(f"{success!r} in column {name!r} is 1, {zeros}.")
     return frame.assign(**{name: hit.astype(int) if bits else labels})
+
+
+def _ended(frame: Any, observed: str | None, event: str, notes: list[str]) -> Any:
+    """Return a frame in which `observed` is 1 at one label, and 0 at all others."""
+    if observed is None:
+        raise DataError("--event: is about the column of --observed; name it, too.")
+    column = complete(frame, observed).astype(str)
+    levels = levels_of(column)
+    if event not in levels:
+        raise DataError(
+            f"--event: must be a label in column {observed!r}, which holds {listed(levels)}; got "
+            f"{event!r}."
+        )
+    others = [repr(level) for level in levels if level != event]
+    short = f"{', '.join(others)} {'cuts' if len(others) == 1 else 'cut'} it short"
+    ends = f"{event!r} in column {observed!r} ends the waiting"
+    notes.append(f"{ends}; {short}." if others else f"{ends}.")
+    return frame.assign(**{observed: (column == event).astype(int)})
+
+
+def _stacked(
+    e: Entry, frame: Any, by: Sequence[str], columns: dict[str, Any]
+) -> tuple[Any, Sequence[str], list[str]]:
+    """Return a frame in which several targets, of a wide table, stand below each other as groups.
+
+    What belongs to a target, such as its trials, is one column for all, or one for each.
+    """
+    import pandas as pd
+
+    target = str(columns.get("target"))
+    if target in frame.columns or "," not in target or "by" not in e.uses.split():
+        return frame, by, []
+    parts = {
+        part: [name.strip() for name in columns[part].split(",")]
+        for part in ("target", "trials", "exposure", "observed")
+        if columns.get(part)
+    }
+    number = len(parts["target"])
+    for part, names in parts.items():
+        if lost := [name for name in names if name not in frame.columns]:
+            raise DataError(
+                f"--{part}: there is no column {lost[0]!r}; there are {listed([*frame])}."
+            )
+        if len(names) not in (1, number) or len({*names}) < len(names):
+            raise DataError(
+                f"--{part}: must name one column, or a column for each of the {number} targets; "
+                f"got {listed(names)}."
+            )
+    each = [{part: names[k % len(names)] for part, names in parts.items()} for k in range(number)]
+    columns |= {part: " / ".join(names) for part, names in parts.items()}
+    frames = [
+        frame.assign(
+            **{columns[part]: frame[name] for part, name in one.items()}, **{_WIDE: one["target"]}
+        )
+        for one in each
+    ]
+    groups = ", ".join(" of ".join(map(repr, one.values())) for one in each)
+    stacked = pd.concat(frames)
+    stacked.attrs = frame.attrs
+    return stacked, (*by, _WIDE), [f"Columns below each other, each a group: {groups}."]
 
 
 def _joined(frame: Any, by: Sequence[str]) -> tuple[Any, str]:

@@ -31,6 +31,7 @@ MOST = 1000  # labels of numbers that are kept as they are written
 class Column(NamedTuple):
     """A column as it is read, its kind, what is said of it, and why it is of no numbers.
 
+    `said` is about cells that are read as something else than their text, `noted` about others.
     `written` has values with their text, where that is another than of the value itself; `slips`
     has the numbers of rows in which there is no number, though there is in most, and `emptied` how
     many numbers stood for empty cells.
@@ -43,6 +44,7 @@ class Column(NamedTuple):
     written: Sequence[tuple[Any, str]] = ()
     slips: Sequence[int] = ()
     emptied: int = 0
+    noted: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -102,15 +104,17 @@ def column_of(text: Text, marks: Marks, missing: Sequence[str] = (), unread: str
 
 
 def _empty(judged: Judged) -> Column | None:
-    cells = judged.text.cells
-    return Column(np.full(len(cells), np.nan), "empty") if cells.null_count == len(cells) else None
+    if judged.counts:
+        return None
+    said = [_gap(judged.text, word) for word in judged.words]
+    return Column(np.full(len(judged.text.cells), np.nan), "empty", said)
 
 
 def _refused(judged: Judged) -> Column | None:
     """Numbers whose marks are undecided."""
     if not judged.unread:
         return None
-    return Column(judged.kept, "label", [judged.unread], judged.unread)
+    return Column(judged.kept, "label", unread=judged.unread, noted=[judged.unread])
 
 
 def _plain(judged: Judged) -> Column | None:
@@ -140,7 +144,7 @@ def _codes(judged: Judged) -> Column | None:
     if not code:
         return None
     said = f"Column {judged.text.name!r} holds codes such as {code!r}: labels, no numbers."
-    return Column(judged.kept, "label", [said, *_levels(judged)])
+    return Column(judged.kept, "label", noted=[said, *_levels(judged)])
 
 
 def _decorated(judged: Judged) -> Column | None:
@@ -168,22 +172,25 @@ def _slips(judged: Judged) -> Column | None:
     bad = [cell for cell in judged.counts if cell not in judged.numbers or cell not in bare]
     rows = judged.text.rows(bad)
     first = next(cell for cell in bad if judged.text.rows([cell])[0] == rows[0])
-    more = f", and {len(rows) - 1:,} more hold no number either" if len(rows) > 1 else ""
+    hold = "holds" if len(rows) == 2 else "hold"  # noqa: PLR2004 - one more
+    more = f", and {len(rows) - 1:,} more {hold} no number either" if len(rows) > 1 else ""
+    name, where = judged.text.name, f"row {rows[0]} below the heading holds {shown(first)}{more}"
+    missing = f"say {_missing(name, first)} if such cells are empty"
     why = (
-        f"column {judged.text.name!r}: must hold numbers; row {rows[0]} below the heading holds "
-        f"{shown(first)}{more}. Correct the file, say missing={f'{judged.text.name}={first}'!r} if "
-        "such cells are empty, or choose other columns."
+        f"column {name!r}: must hold numbers; {where}. Correct the file, {missing}, or choose "
+        "other columns."
     )
-    return Column(judged.kept, "label", [why], why, slips=rows)
+    noted = f"Column {name!r} was read as labels: {where}; {missing}."
+    return Column(judged.kept, "label", unread=why, slips=rows, noted=[noted])
 
 
 def _labels(judged: Judged) -> Column:
-    said = [*_levels(judged), *_capitals(judged.text)]
+    noted = [*_levels(judged), *_capitals(judged.text)]
     if judged.unit == ("", "") and judged.numbers:
         numbers = sum(judged.counts[cell] for cell in judged.numbers)
         total = sum(judged.counts.values())
-        said.append(f"{numbers:,} of {total:,} labels of column {judged.text.name!r} are numbers.")
-    return Column(judged.kept, "label", said)
+        noted.append(f"{numbers:,} of {total:,} labels of column {judged.text.name!r} are numbers.")
+    return Column(judged.kept, "label", noted=noted)
 
 
 _RULES: Sequence[Callable[[Judged], Column | None]] = (
@@ -227,7 +234,28 @@ def _numbers(
     if gone.any():
         values = np.where(gone, np.nan, values)
         written = written or _plain_texts(judged.text, ".", gaps=True)
-    return Column(values, "number", said, "", written, emptied=int(gone.sum()))
+    noted = nines(judged.text.name, values)
+    return Column(values, "number", said, "", written, emptied=int(gone.sum()), noted=noted)
+
+
+def nines(name: str, values: Any) -> list[str]:
+    """Say which number, of nines alone and far from all others, may stand for an empty cell."""
+    numbers = values[~np.isnan(values)]
+    for code in {numbers.min(), numbers.max()} if len(numbers) else ():
+        others = numbers[numbers != code]
+        if not re.fullmatch(r"-9+|99+", f"{code:.15g}") or not len(others):
+            continue
+        if (code < 0 <= others.min()) or np.abs(others - code).min() > np.ptp(others) > 0:
+            count = len(numbers) - len(others)
+            cells = f"{count:,} {'cell' if count == 1 else 'cells'} of column {name!r}"
+            hold = "holds" if count == 1 else "hold"
+            way = f"say {_missing(name, f'{code:.15g}')} if such cells are empty"
+            return [f"{cells} {hold} {code:.15g}, far from all others; {way}."]
+    return []
+
+
+def _missing(name: str, cell: str) -> str:
+    return f"missing={f'{name}={cell}'!r}"
 
 
 def _plain_texts(text: Text, mark: str, *, gaps: bool = False) -> list[tuple[Any, str]]:
@@ -264,8 +292,8 @@ def _levels(judged: Judged) -> list[str]:
     text = judged.text
     signs = filter(_SIGNS.fullmatch, text.counts)
     return [
-        f"{_in(text, word)} {'is a label' if text.counts[word] == 1 else 'are labels'}; if that "
-        f"stands for an empty cell, say missing={f'{text.name}={word}'!r}."
+        f"{_in(text, word)} {'is a label' if text.counts[word] == 1 else 'are labels'}; say "
+        f"{_missing(text.name, word)} if such cells are empty."
         for word in [*judged.words, *signs]
     ]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from bayesmodels.errors import DataError
-from bayesmodels.input.cells import MOST, Column, column_of
+from bayesmodels.input.cells import MOST, Column, column_of, nines
 from bayesmodels.input.containers import listed
 from bayesmodels.input.marks import Text, marks_of
 from bayesmodels.input.rows import check_lines, check_rows, check_sums, named, without_empty_rows
@@ -155,8 +155,8 @@ def _of_grid(
     marked = _marked([*table], missing)
     columns, said = _judged(table, index, marked, decimal, thousands, grid.separator)
     check_rows(columns, table, index)
-    said += [*check_lines(columns, table, index), *check_sums(columns, table, index)]
     notes = list(grid.notes)
+    notes += [*check_lines(columns, table, index), *check_sums(columns, table, index)]
     if grid.separator in ";\t" and path.suffix.lower() == ".csv":
         notes.append(f"{path.name} has {SEPARATORS[grid.separator]} between columns.")
     return _frame(path, columns, index, marked, (notes, [*left_out, *labels], said), first)
@@ -245,7 +245,8 @@ def _frame(
         recoded = [f"No cell holds {listed(marks)}, which was to stand for empty ones."]
     recoded += said
     whats = [f"Left out: {what}, which {why}." for what, why in left_out]
-    frame.attrs["notes"] = [*notes, *whats, *recoded]
+    noted = [sentence for column in columns.values() for sentence in column.noted]
+    frame.attrs["notes"] = [*notes, *whats, *recoded, *noted]
     frame.attrs["read"] = WasRead(
         file=path.name,
         rows=len(frame),
@@ -319,4 +320,5 @@ def _typed_column(column: Any, marks: Sequence[str]) -> Column:
         distinct = column.dropna().unique()
         if len(distinct) <= MOST and (distinct % 1 == 0).all():
             written = [(float(value), f"{value:.0f}") for value in distinct]
-    return Column(column, kind, written=written, emptied=int(gone.sum()))
+    noted = nines(str(column.name), column.to_numpy(float)) if kind == "number" else []
+    return Column(column, kind, written=written, emptied=int(gone.sum()), noted=noted)

@@ -16,6 +16,7 @@ _NAMED = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|",
 _MARKS = set("€£§°µ²³½¼¾–—…±·ºª¿¡®©™\u00a0")
 _QUOTES = dict.fromkeys(map(ord, "‘’“”«»\u00a0"))
 _NUMBER = re.compile(r"[+-]?\d*[.,]?\d+(?:[eE][+-]?\d+)?")
+_ODD, _RARE = re.compile(r"[\x01-\x08\x0e-\x19\x1b-\x1f]"), 1000  # one in so many is a slip
 _HEAD = 2**22  # characters in which the heading stands
 _SAMPLE = 100  # lines that tell how cells are separated
 
@@ -54,8 +55,14 @@ def text_of(raw: bytes, encoding: str | None, name: str) -> tuple[str, list[str]
             f"file: {name} is no text in {encoding}: byte {error.start + 1:,} is none of it. Say "
             "which it is by encoding='gb18030', 'cp1251' or the like, or save it as UTF-8."
         ) from None
-    if "\0" in text or re.search(r"[\x01-\x08\x0e-\x19\x1b-\x1f]", text[:_HEAD]):
-        raise DataError(f"file: {name} is no text, for it holds characters that no text has.")
+    odd = _ODD.findall(text[:_HEAD])
+    if odd or "\0" in text:
+        line = text.count("\n", 0, text.index(odd[0] if odd else "\0")) + 1
+        first = f"characters that no text has, the first in line {line:,}"
+        if "\0" in text or len(odd) * _RARE > len(text):
+            raise DataError(f"file: {name} is no text, for it holds {first}. Remove them.")
+        notes.append(f"{first.capitalize()}, were read as \ufffd.")
+        text = _ODD.sub("\ufffd", text)
     text = text.removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text, notes
 

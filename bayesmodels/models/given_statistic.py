@@ -166,8 +166,7 @@ def of_waits(self: Any, data: Any) -> list[Column]:
     d = checked.waited(data)
     if not d.events.all():
         raise DataError(
-            "observed: checks of fit take waiting times none of which was cut short; leave "
-            "observed out if all of them ended."
+            "some waiting times were cut short, and checks of fit only take times that ended."
         )
     groups = _Groups(d.batch.groups, len(d.x))
     law = misfits.dispersion("waiting times", "an exponential law", "groups, or a Weibull law")

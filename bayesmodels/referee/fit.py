@@ -22,7 +22,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.input.containers import read
 from bayesmodels.input.parameters import proportion, randomness
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.misfits import Check, Column, found
+from bayesmodels.numerics.misfits import ORDER, RUNS, Check, Column, found
 from bayesmodels.numerics.multiple_testing import holm
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _TOO_FEW = "there are too few rows."
+_ONLY_ORDER = "only the order of these rows could tell, and a table of frequencies has none."
 _SAME_STATISTIC = (
     "rows of the model with the same sufficient statistic, whatever its parameters are"
 )
@@ -96,6 +97,7 @@ def check_fit(
     data: Any = None,
     *,
     by: Any = None,
+    ordered: bool = True,
     level: float = 0.01,
     rng: np.random.Generator | int | None = None,
 ) -> Fit:
@@ -117,6 +119,9 @@ def check_fit(
         are some already: a DataTree, as `sample` returns it.
     by : array_like of length n, optional
         Groups that the model leaves out, such as days or sites: are rows of a group alike?
+    ordered : bool, default True
+        Whether the order of the rows may mean something, such as time; not that of a table of
+        frequencies, whose equal rows stand together.
     level : float, default 0.01
         Probability that a model that is right is said not to fit, over all checks (Holm).
     rng : numpy.random.Generator or int, optional
@@ -161,6 +166,10 @@ def check_fit(
         columns = _columns(model, data, generator)
     except _NotChecked as why:
         return _unchecked(str(why), level)
+    if not ordered:
+        columns = [c for column in columns if (c := _without_order(column)).checks]
+        if not columns:
+            return _unchecked(_ONLY_ORDER, level)
     columns = columns if by is None else [_with_groups(column, by) for column in columns]
     moved = is_pymc(model) or isinstance(model, Approximable)
     against = _MOVED if moved else _SAME_STATISTIC
@@ -199,6 +208,11 @@ def _columns(model: Any, data: Any, rng: np.random.Generator) -> list[Column]:
         return list(make())
     except DataError as error:
         raise _NotChecked(str(error)) from None
+
+
+def _without_order(column: Column) -> Column:
+    kept = tuple(check for check in column.checks if check not in (ORDER, RUNS))
+    return replace(column, checks=kept)
 
 
 def _without_rows(data: Any) -> bool:

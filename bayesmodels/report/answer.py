@@ -236,10 +236,11 @@ def _weights(report: Any) -> list[str]:
         what = f"{_target(report)} changes by"
     else:
         clear, (first, second, *more) = [e.ratio for e in clear], map(str, prior.classes)
-        of = f"a class against {first}" if more else second
+        name = f"{_target(report)} = {second}" if re.fullmatch(r"[\d.]+", second) else second
+        of = f"a class against {first}" if more else name
         what = f"the odds of {of} are multiplied by"
     said = [f"For one more unit of a column {what} ({prob} intervals): {_listed(clear)}."]
-    names = ", ".join(e.label for e in unclear[:_SHOWN]) + _more(unclear)
+    names = _listed([e.label for e in unclear])
     return [*said, f"Not told from zero: {names}."] if unclear else said
 
 
@@ -418,7 +419,9 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
     if len(alone) == 1 and len(every[alone[0]]) > 1:
         each = sorted(every.pop(alone[0]), key=lambda e: -(e.low + e.high))
         plainly = _listed([e._replace(label=plain(e.label)) for e in each])
-        said.append(f"{start(posterior, alone[0])}, the largest first {of}: {plainly}.")
+        axes = posterior.dims[alone[0]]
+        by = f" by {' and '.join(axes)}" if "group" in axes else ""
+        said.append(f"{start(posterior, alone[0])}{by}, the largest first {of}: {plainly}.")
     ratios = {name.partition("ratio of ")[2] for name in every}
     every = {name: each for name, each in every.items() if name not in ratios}
     order = sorted(every, key=lambda name: name in posterior.dims)  # Deterministics first
@@ -439,8 +442,10 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
     return said
 
 
-def _listed(each: Sequence[Effect]) -> str:
-    return ", ".join(map(str, each[:_SHOWN])) + _more(each)
+def _listed(each: Sequence[Any]) -> str:
+    texts = [str(one) for one in each[:_SHOWN]]
+    mark = "; " if any(", " in text for text in texts) else ", "
+    return mark.join(texts) + _more(each)
 
 
 def _more(each: Sequence[Any]) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from bayesmodels.belief.reading import places
 from bayesmodels.draws import mcmc_draws
-from bayesmodels.referee import check_fit, check_identity, compare
+from bayesmodels.referee import check_identity, compare
 from bayesmodels.referee.verdict import (
     LEAST_ESS,
     Outcome,
@@ -264,7 +264,7 @@ def validated(model: LogisticRegression, data: Any, run: Run) -> dict[str, Any]:
     draws = run.settings["draws a chain"]
     sampled = run.sampled(lambda number: mcmc_draws(model, data, draws=number, **how), draws)
     verdict = timed("comparison", "measuring the approximation", compare, near, sampled)
-    fit = timed("fit", "checking the model's fit", check_fit, model, data, rng=run.rng.spawn(1)[0])
+    fit = run.fitted(model, data, run.rng.spawn(1)[0])
     return {
         "title": model.title,
         "fit": fit,

@@ -18,7 +18,6 @@ from bayesmodels.input.wrappers import Weighted
 from bayesmodels.referee import (
     Diagnosis,
     Identity,
-    check_fit,
     check_identity,
     compare,
     diagnose,
@@ -199,10 +198,10 @@ def validated(model: Belief, data: Any, run: Run) -> dict[str, Any]:
         "identity": identity,
         "diagnosis": diagnosis,
     }
-    words, (own,) = "checking the model's fit", rng.spawn(1)
+    (own,) = rng.spawn(1)
     if not size["draws"]:
         size["draws"] = _REPLICATED
-        parts["fit"] = timed("fit", words, check_fit, model, data, rng=own)
+        parts["fit"] = run.fitted(model, data, own)
         exact = timed("exact draws", "exact draws", exact_draws, model, data, rng=rng, **size)
         return {**parts, "exact": exact}
     exact = timed("exact draws", "exact draws", exact_draws, model, data, rng=rng, **size)
@@ -219,7 +218,7 @@ def validated(model: Belief, data: Any, run: Run) -> dict[str, Any]:
     return {
         **parts,
         "comparison": comparison,
-        "fit": timed("fit", words, check_fit, model, data, rng=own),
+        "fit": run.fitted(model, data, own),
         "exact": exact,
         "sampled": sampled,
         "bridge": bridge,

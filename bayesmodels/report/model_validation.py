@@ -13,7 +13,7 @@ from bayesmodels.belief.reading import levels, places
 from bayesmodels.errors import PriorError
 from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
-from bayesmodels.referee import check_fit, compare
+from bayesmodels.referee import compare
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report import canvas, figures, integration, sections, tables
@@ -292,16 +292,16 @@ def validated(given: Any, data: Any, run: Run) -> dict[str, Any]:
         "log_evidence": _log_evidence(posterior),
         "exact": drawn,
     }
-    words, (own,) = "checking the model's fit", rng.spawn(1)
+    (own,) = rng.spawn(1)
     if not draws:
-        return {**parts, "fit": run.timed("fit", words, check_fit, model, drawn, rng=own)}
+        return {**parts, "fit": run.fitted(model, drawn, own)}
     comparison, from_pymc = run.decided(
         lambda number: sampled(model, number, **run.sampler, **quiet),
         lambda given, share: compare(posterior, given, level=share, rng=rng),
     )
     return {
         **parts,
-        "fit": run.timed("fit", words, check_fit, model, drawn, rng=own),
+        "fit": run.fitted(model, drawn, own),
         "comparison": comparison,
         "sampled": from_pymc,
     }

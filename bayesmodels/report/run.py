@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesmodels import __version__
+from bayesmodels.referee.fit import Fit, check_fit
 from bayesmodels.referee.sequential import AGAIN, until_decided
 from bayesmodels.referee.verdict import Verdict
 
@@ -25,6 +26,7 @@ class Run:
     source: str
     progress: Callable[[str], object]
     rng: np.random.Generator = field(default_factory=np.random.default_rng)
+    ordered: bool = True
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -40,6 +42,11 @@ class Run:
         result = work(*args, **how)
         self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - start
         return result
+
+    def fitted(self, model: Any, data: Any, rng: np.random.Generator) -> Fit:
+        """Check whether the model fits its rows."""
+        how: dict[str, Any] = {"ordered": self.ordered, "rng": rng}
+        return self.timed("fit", "checking the model's fit", check_fit, model, data, **how)
 
     def sampled(self, sample: Callable[[int], Any], draws: int) -> Any:
         """Draw so many a chain with PyMC's sampler."""

@@ -42,6 +42,7 @@ def validate(
     tune: int = 1000,
     chains: int = 4,
     likelihood: Likelihood | None = None,
+    ordered: bool = True,
     level: float = 0.01,
     rng: np.random.Generator | int | None = None,
     source: str = "",
@@ -67,6 +68,8 @@ def validate(
     likelihood : {"rows", "statistic"}, optional
         How the data are declared in PyMC; not with a PyMC model. By default their statistic if
         there are more than 10,000 rows, as in `declare`; the report says which.
+    ordered : bool, default True
+        Whether the order of the rows may mean something; see `check_fit`.
     level : float, default 0.01
         Probability of ``disagree`` when nothing is wrong.
     rng : numpy.random.Generator or int, optional
@@ -108,7 +111,7 @@ def validate(
         "level": level,
         "seed": "not given" if seed is None else seed,
     }
-    run = Run(settings, _PACKAGES, source, progress, generator)
+    run = Run(settings, _PACKAGES, source, progress, generator, ordered=ordered)
     kind: Any = belief_validation
     if is_pymc(model):
         if data is not None or likelihood is not None:

@@ -8,6 +8,7 @@ which are all below the table of a report and all of a comparison or an integral
 import os
 import re
 import shlex
+import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -43,9 +44,20 @@ COMMANDS = {
     "validate": "validate all",
     "exact": "exact visits.py:model",
     "integrated": "exact visits.py:log_rate",
+    "status-codes": "report gamma-exponential melanoma.csv --target time --observed status "
+    "--event 1 --by ulcer --no-draws",
+    "wide-table": "report beta-bernoulli research_funding.csv --target awards_women,awards_men "
+    "--trials applications_women,applications_men --decide --no-draws",
+    "spelled-gaps": "report linear-regression survey.csv --formula 'Height ~ `Wr.Hnd` + Sex' "
+    "--missing . --drop-missing --check",
+    "long-levels": "report linear-regression breaches.csv --formula "
+    "'log(Individuals_Affected) ~ Type_of_Breach' --no-draws",
+    "frequencies": "report dirichlet-categorical housing.csv --target Sat --by Infl --freq Freq "
+    "--no-draws",
     "compare": "compare first.nc second.nc",
     "calibrate": "calibrate visits.py:model --n 100",
 }
+PUBLIC = ("breaches.csv", "housing.csv", "melanoma.csv", "research_funding.csv", "survey.csv")
 LONG = (
     "the measured length of the bill in millimetres (left)",
     "the_measured_depth_of_the_bill_in_millimetres_without_a_space",
@@ -110,6 +122,8 @@ def write_files(folder):
     """Write what the commands read."""
     for name, frame in tables().items():
         frame.to_csv(folder / f"{name}.csv", index=False)
+    for name in PUBLIC:
+        shutil.copy(Path(__file__).parent / "tables" / name, folder)
     (folder / "eggs.csv").write_text(EGGS, encoding="utf-8")
     (folder / "visits.py").write_text(MODEL, encoding="utf-8")
     law = bm.NormalInverseGamma([1e5, 1e-5, 3.0], 1, 9, [1e8, 1e-12, 2.0], coords={"part": LONG})

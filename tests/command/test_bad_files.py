@@ -54,7 +54,7 @@ CASES = [
     ("report beta-bernoulli good --target fare",
      "such as --success 4.5, or another column with --target; for numbers of successes name"),
     ("report gamma-exponential yes --target fare --observed survived",
-     "column 'survived': must hold only 0 and 1; row 1 below the heading holds 'no'. Correct the"),
+     "only 0 and 1; row 1 below the heading holds 'no'. Say by --event which of ['no', 'yes']"),
     ("report beta-bernoulli text --target age", "row 4 below the heading holds 'abc'. Correct the"),
     ("report beta-bernoulli good --target age", "row 3 below the heading holds 2"),
     ("report beta-bernoulli empty_cell --target age",

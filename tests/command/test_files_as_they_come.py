@@ -113,6 +113,9 @@ READ = [
     Row("a mark that no cell holds", ages("24"), f"{BAYES} --missing 9999", ages("24"), "No cell holds ['9999']"),
     Row("codes in a target", "arm,ok\nA,1\nA,2\nB,1\nB,9\n", f"{BY_ARM} --success 1 --missing 9 --drop-missing",
         "arm,ok\nA,1\nA,0\nB,1\n", "1 cell of column 'ok' is empty"),
+    *(Row(f"{code} is no age, said", ages(code), BAYES, ages(code), f"1 cell of column 'age' holds {code}, far from all others; say --missing age={code} if")
+      for code in ("-99", "-9", "999")),
+    Row("decimals beside whole numbers and a gap", cells(1, 2.9, 3, 4).replace("1.5,2.9", "1.5,"), f"{REGRESS} --drop-missing", cells("1.0", 2.9, "3.0", "4.0").replace("1.5,2.9", "1.5,")),
     # Labels that look empty
     Row("None is a level", FEW, BAYES, FEW.replace("None", "Nonex"), "12 cells 'None' of column 'dose' are labels"),
     *(Row(f"{word} is a level", FEW.replace("None", word), BAYES, FEW.replace("None", f"{word}x"),
@@ -129,6 +132,9 @@ READ = [
     Row("dates in naive Bayes", table("when,age,y", [f"{i + 1}.3.2024" for i in range(24)], AGES, CLASS), BAYES, table("age,y", AGES, CLASS), "'when' holds dates"),
     Row("ids in a mixture", table("id,age,h", range(7, 31), AGES, [a % 7 for a in AGES]), "naive-bayes-mixture", table("age,h", AGES, [a % 7 for a in AGES]), "'id' numbers the rows"),
     Row("ids in a discriminant", table("id,age,h,y", range(7, 31), AGES, [a % 7 for a in AGES], CLASS), "discriminant-shared --target y", table("age,h,y", AGES, [a % 7 for a in AGES], CLASS), "'id' numbers the rows"),
+    Row("ids that repeat", table("subject,x,y", [*range(6)] * 2, *zip(*(r.split(",") for r in SWAPPED.split("\n")[1:13]), strict=True)), REGRESS, SWAPPED, "'subject' holds ids."),
+    Row("empty columns", table("e,f,x,y", ["NA"] * 12, [""] * 12, *zip(*(r.split(",") for r in SWAPPED.split("\n")[1:13]), strict=True)), REGRESS, SWAPPED, "'e' is empty; 'f' is empty."),
+    Row("acid is no id", table("acid,age,y", AGES[::-1], AGES, [i % 5 for i in range(24)]), REGRESS, table("acidx,age,y", [f"{i}.0" for i in AGES[::-1]], AGES, [i % 5 for i in range(24)])),
     Row("time is a feature", table("day,age,y", range(1, 25), AGES, [i % 5 for i in range(24)]), REGRESS, table("dayx,age,y", [f"{i}.0" for i in range(1, 25)], AGES, [i % 5 for i in range(24)])),
     Row("years are numbers", table("year,age,y", range(2001, 2025), AGES, [i % 5 for i in range(24)]), REGRESS, table("yearx,age,y", [f"{i}.0" for i in range(2001, 2025)], AGES, [i % 5 for i in range(24)])),
     # Numbers with something beside them
@@ -270,6 +276,7 @@ REFUSED = [
     Row("one character of GBK behind a letter", ARMS.replace("A", "A男").encode("gbk"), BY_ARM, words="what else it is can't be told"),
     Row("a title with a year", "Results,2020\n" + ARMS, "dirichlet-categorical --target Results", words="as a line of units or a second heading"),
     Row("Greek", ARMS.replace("A", "ναι").encode("cp1253"), BY_ARM, words="what else it is can't be told"),
+    Row("characters of no text", "arm,ok\nA\x19,1\nB,0\n", BY_ARM, words="no text has, the first in line 2. Remove them"),
     Row("no text", b"a,b\n1,\0\0\0\n", BY_ARM, words="is no text"),
     Row("nothing", "", BY_ARM, words="it is empty"),
 ]  # fmt: skip

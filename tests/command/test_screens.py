@@ -2,13 +2,14 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
-from bayesmodels.command import catalog
+from bayesmodels.command import catalog, cli
 from bayesmodels.command.model_file import load_model
 from bayesmodels.posteriors.ladder import solved
 from bayesmodels.report.rounding import beside
@@ -59,11 +60,14 @@ def test_screens_are_as_they_were(printed, name):
 
 def posterior(name):
     """Return what a command's summary is about."""
-    verb, model, *file = COMMANDS[name].split()
+    verb, model, *options = shlex.split(COMMANDS[name])
     if verb == "exact":
         return solved(load_model(model), np.random.default_rng(1))[0]
-    frame = screens.tables()[file[0].removesuffix(".csv")]
-    prior, data = catalog.from_frame(model, frame, catalog.Columns(), {})
+    asked = cli.report.make_context(verb, [model, *options]).params
+    columns = ("by", "freq", "success", "event", "formula", "drop_missing", "exclude", "target",
+               "features", "trials", "exposure", "observed", *cli._READING)  # fmt: skip
+    chosen = {part: asked[part] for part in columns}
+    prior, data, *_ = cli._belief_and_data(model, asked["file"], {}, chosen)
     return prior.update(data)
 
 

@@ -202,6 +202,15 @@ def test_penguins_are_told_apart_as_by_scikit_learn():
     np.testing.assert_allclose(found, wanted, atol=0.05)
 
 
+def test_decimals_stay_where_other_cells_are_whole_numbers_and_rows_are_left_out(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("x,y\n1,2\n2.9,3\n,1\n5,7\n4,4\n")
+    frame, _, _ = preparation.prepared(
+        "linear-regression", cli._read(file), target="y", drop_missing=True
+    )
+    assert frame["x"].tolist() == [1, 2.9, 5, 4]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_it_is_said_what_is_read_as_what(name):
     model, *options = COMMANDS[name]

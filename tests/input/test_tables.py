@@ -59,7 +59,9 @@ def test_blank_cells_are_empty_and_what_is_no_number_stays_text(tmp_path):
     assert table["a"].isna().tolist() == [True, False]
     assert table["b"].tolist() == ["1 x", "2"]
     slip, note = table.attrs["notes"]
-    assert slip.startswith("column 'b': must hold numbers; row 1 below the heading holds '1 x'.")
+    assert slip.startswith(
+        "Column 'b' was read as labels: row 1 below the heading holds '1 x'; say"
+    )
     assert note == "1 of 2 labels of column 'c' are numbers."
     assert read(tmp_path, "a;b\n1,5;2.5\n2;3.5\n").to_dict("list") == {
         "a": [1.5, 2],
@@ -217,7 +219,7 @@ def test_formulas_without_values_and_errors_are_no_empty_cells(tmp_path):
     frame = pd.DataFrame([["x", "y"], ["#DIV/0!", 2], [3, 4], [4, 4]])
     frame.to_excel(tmp_path / "t.xlsx", header=False, index=False)
     (note,) = bm.read_table(tmp_path / "t.xlsx").attrs["notes"]
-    assert note.startswith("column 'x': must hold numbers; row 1 below the heading holds '#")
+    assert note.startswith("Column 'x' was read as labels: row 1 below the heading holds '#")
 
 
 def test_types_of_pandas_with_gaps_are_plain(tmp_path):

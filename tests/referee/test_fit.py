@@ -118,6 +118,17 @@ def test_a_posterior_is_checked_as_its_prior_is():
     pd.testing.assert_frame_equal(before.table, after.table)
 
 
+def test_rows_without_an_order_are_not_asked_for_it():
+    """Equal rows of a table of frequencies stand together."""
+    prior, rows = bm.BetaBernoulli(1, 1), [1] * 30 + [0] * 30 + [1] * 30 + [0] * 30
+    assert bm.check_fit(prior, rows, rng=1).outcome == "does not fit"
+    fit = bm.check_fit(prior, rows, ordered=False, rng=1)
+    assert fit.outcome == "not checked"
+    assert "only the order" in fit.findings[0]
+    counts = bm.check_fit(POISSON, [3, 3, 3, 1, 1, 4, 3, 3, 2, 2], ordered=False, rng=1)
+    assert {name for _, name in counts.table.index} == {"dispersion", "zeros", "largest deviation"}
+
+
 def test_rows_in_order_of_their_sizes_say_nothing_by_their_order():
     rng = np.random.default_rng(1)
     for model, x in (
@@ -148,7 +159,7 @@ UNCHECKED = {
     "censored": (
         bm.GammaExponential(1, 1),
         bm.Censored([1.0, 2, 3], [1, 1, 0]),
-        "none of which was cut short",
+        "only take times that ended",
     ),
     "hypotheses": (
         bm.ConceptLearning({"all": [1, 2, 3], "some": [1, 2]}),
