@@ -19,6 +19,7 @@ from bayesmodels.input.containers import listed, shown
 from bayesmodels.input.wrappers import Design
 
 _MOST_ROWS = 10_000_000
+_ROWS, _IDENTIFIERS, _TEXTS = "numbers the rows", "holds ids", "holds another text in most rows"
 _NO_SURVEY = (
     " It says how many equal rows a row stands for. Survey weights don't; leave them out, and the "
     "answer is about these rows, not about the population."
@@ -196,7 +197,7 @@ def _with_columns(
         empty = {name: _tells_nothing(frame, name) for name in columns.features}
         notes += [f"Column {name!r} {why}." for name, why in empty.items() if why]
     elif "features" in e.uses.split():
-        features = _telling(frame, {*by, freq, columns.target}, notes)
+        features = _telling(e, frame, {*by, freq, columns.target}, notes)
         columns = replace(columns, features=features)
     return columns
 
@@ -217,7 +218,7 @@ def as_options(sentence: str) -> str:
     return _OPTION.sub(option, sentence)
 
 
-def _telling(frame: Any, others: set[str | None], notes: list[str]) -> list[str] | None:
+def _telling(e: Entry, frame: Any, others: set[str | None], notes: list[str]) -> list[str] | None:
     """Return the features, without dates, row numbers, and text that differs in most rows.
 
     None if that are all columns but the others.
@@ -231,7 +232,10 @@ def _telling(frame: Any, others: set[str | None], notes: list[str]) -> list[str]
     causes = "; ".join(f"{name!r} {why}" for name, why in left.items())
     if len(left) == len(names):
         raise DataError(f"--features: no column is left for them: {causes}. Name them, or add one.")
-    notes.append(f"Left out of the features: {causes}. To use a column, name it in --features.")
+    known = {_ROWS, _IDENTIFIERS, *([] if "formula" in e.uses.split() else [_TEXTS])}
+    usable = " or ".join(repr(name) for name, why in left.items() if why in known)
+    way = f" To use {usable}, name it in --features." if usable else ""
+    notes.append(f"Left out of the features: {causes}.{way}")
     return [name for name in names if name not in left]
 
 
@@ -244,12 +248,12 @@ def _tells_nothing(frame: Any, name: str) -> str:
         counted = column.is_monotonic_increasing and column.iloc[-1] - column.iloc[0] == rows - 1
         listed_so = counted and column.iloc[0] == 1 and rows >= _SEVERAL
         if _IDS.search(name) or (listed_so and not _TIMES.search(name)):
-            return "numbers the rows"
+            return _ROWS
     if column.dtype.kind in "iu" and _WHOSE.search(name):
-        return "holds ids"
+        return _IDENTIFIERS
     if name not in _was_read(frame, "unread") and _text(column):
         levels = column.nunique()
-        return "holds another text in most rows" if levels > max(2, rows / 2) else ""
+        return _TEXTS if levels > max(2, rows / 2) else ""
     return ""
 
 
@@ -420,12 +424,12 @@ def _stacked(
         if columns.get(part)
     }
     number = len(parts["target"])
-    for part, names in parts.items():
+    for part, names in {**parts, "by": by}.items():
         if lost := [name for name in names if name not in frame.columns]:
             raise DataError(
                 f"--{part}: there is no column {lost[0]!r}; there are {listed([*frame])}."
             )
-        if len(names) not in (1, number) or len({*names}) < len(names):
+        if part in parts and (len(names) not in (1, number) or len({*names}) < len(names)):
             raise DataError(
                 f"--{part}: must name one column, or a column for each of the {number} targets; "
                 f"got {listed(names)}."

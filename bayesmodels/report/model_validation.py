@@ -292,16 +292,16 @@ def validated(given: Any, data: Any, run: Run) -> dict[str, Any]:
         "log_evidence": _log_evidence(posterior),
         "exact": drawn,
     }
-    (own,) = rng.spawn(1)
+    rows: tuple[Any, Any] = (model, drawn) if data is None else (given, data)
+    parts["fit"] = run.fitted(*rows, rng.spawn(1)[0])
     if not draws:
-        return {**parts, "fit": run.fitted(model, drawn, own)}
+        return parts
     comparison, from_pymc = run.decided(
         lambda number: sampled(model, number, **run.sampler, **quiet),
         lambda given, share: compare(posterior, given, level=share, rng=rng),
     )
     return {
         **parts,
-        "fit": run.fitted(model, drawn, own),
         "comparison": comparison,
         "sampled": from_pymc,
     }

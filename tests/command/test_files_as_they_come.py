@@ -125,7 +125,7 @@ READ = [
     Row("an arm called None", "arm,ok\nNone,1\nNone,0\nB,1\nB,1\n", f"{BY_ARM} --drop-missing", ARMS.replace("A", "None"), "'None' of column 'arm' are labels"),
     Row("an arm called NA", "arm,ok\nNA,1\nNA,0\nB,1\nB,1\n", BY_ARM, ARMS.replace("A", "NA"), "'NA' of column 'arm' are labels"),
     # Columns that tell nothing
-    Row("ids and dates", WIDE, REGRESS, SWAPPED, "Left out of the features: 'id' numbers the rows; 'day' holds dates."),
+    Row("ids and dates", WIDE, REGRESS, SWAPPED, "Left out of the features: 'id' numbers the rows; 'day' holds dates. To use 'id', name it"),
     Row("row numbers", table("nr,x,y", range(1, 13), *zip(*(r.split(",") for r in SWAPPED.split("\n")[1:13]), strict=True)), REGRESS, SWAPPED, "'nr' numbers the rows"),
     Row("text of its own in each row", table("who,x,y", [f"p{i}" for i in range(12)], *zip(*(r.split(",") for r in SWAPPED.split("\n")[1:13]), strict=True)), REGRESS, SWAPPED, "'who' holds another text in most rows"),
     Row("names in naive Bayes", table("who,age,y", [f"p{i}" for i in range(24)], AGES, CLASS), BAYES, table("age,y", AGES, CLASS), "'who' holds another text"),
