@@ -24,7 +24,7 @@ import numpy as np
 from bayesmodels import datasets
 from bayesmodels.belief.protocol import Belief
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.input.containers import listed, shown
+from bayesmodels.input.containers import listed, meant, no_column, shown
 from bayesmodels.input.domains import squarable
 from bayesmodels.input.wrappers import BinomialCounts, Censored, Counts, Design, Grouped
 from bayesmodels.models.bernoulli import BetaBernoulli
@@ -92,7 +92,8 @@ def entry(name: str) -> Entry:
     for candidate in ENTRIES:
         if candidate.name == name:
             return candidate
-    raise DataError(f"model: must be one of {[e.name for e in ENTRIES]}; got {name!r}.")
+    names = [e.name for e in ENTRIES]
+    raise DataError(f"model: must be one of {names}; got {name!r}.{meant(name, names)}")
 
 
 def example(
@@ -118,6 +119,8 @@ def example(
 def from_frame(name: str, frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     """Return prior and data for a model from a user's frame."""
     e = entry(name)
+    if prior.get("shape", 1) <= 0:
+        raise PriorError(f"shape: must be positive; got {prior['shape']:g}.")
     unknown = [key for key in prior if key not in e.prior]
     if unknown:
         raise PriorError(f"prior: {name} has the parameters {list(e.prior)}; got {unknown[0]!r}.")
@@ -132,8 +135,7 @@ def check_columns(e: Entry, frame: Any, columns: Columns) -> None:
     for option, chosen in asked.items():
         for column in features if option == "features" else [chosen]:
             if column is not None and column not in frame.columns:
-                there = listed([str(name) for name in frame.columns])
-                raise DataError(f"--{option}: there is no column {column!r}; there are {there}.")
+                raise no_column(f"--{option}", column, frame)
     for column in features:
         if features.count(column) > 1:
             raise DataError(f"--features: must not hold a column twice; got {column!r} again.")
@@ -188,7 +190,8 @@ def _nominal(column: Any) -> bool:
     return bool(column.dtype.name == "category")
 
 
-_MOST_LABELS = 10  # more are numbers
+_MOST_LABELS, _MOST_CODES = 10, 3  # more are numbers
+_ANOTHER = "name another one with --target"
 _NO_NUMBER = "it holds text"
 _NAMED = 4
 
@@ -317,7 +320,9 @@ def _with_intercept(names: Sequence[str]) -> tuple[str, ...]:
     return ("intercept", *names)
 
 
-def _unit_information(frame: Any, names: Sequence[str], *, gaps: bool = False) -> tuple[Any, Any]:
+def _unit_information(
+    frame: Any, names: Sequence[str], *, gaps: bool = False, way: str = "leave it out"
+) -> tuple[Any, Any]:
     """Return mean and variance of columns of numbers, of the cells that are there."""
     columns = []
     for name in names:
@@ -326,9 +331,7 @@ def _unit_information(frame: Any, names: Sequence[str], *, gaps: bool = False) -
             complete(frame, name)
         squarable(column.dropna().to_numpy(), f"column {name!r}")
         if not column.var(ddof=0) > 0:
-            raise DataError(
-                f"column {name!r}: holds a single value, which tells nothing; leave it out."
-            )
+            raise DataError(f"column {name!r}: holds a single value, which tells nothing; {way}.")
         columns.append((column.mean(), column.var(ddof=0)))
     mean, variance = np.array(columns).reshape(-1, 2).T
     return mean, variance
@@ -348,15 +351,18 @@ def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief,
             "--trials; for more than two categories use dirichlet-categorical."
         )
         counts = (
-            " Name the column with numbers of successes by --target, that of trials by --trials."
+            " Name the column with numbers of successes by --target, that of trials by --trials; "
+            "for numbers of events use gamma-poisson."
         )
-        rows = _bits(frame, name, labels if len(levels) <= _MOST_LABELS else counts)
+        several = len(levels) > (_MOST_LABELS if frame[name].dtype.kind in "OU" else _MOST_CODES)
+        rows = _bits(frame, name, counts if several else labels)
     else:
         successes, trials = whole_numbers(frame, name), whole_numbers(frame, columns.trials)
         if (bad := (successes > trials).to_numpy()).any():
             raise DataError(
                 f"column {name!r}: must not exceed {columns.trials!r}; {_where(frame, bad)} has "
-                f"{successes[bad].iloc[0]:g} successes in {trials[bad].iloc[0]:g} trials."
+                f"{successes[bad].iloc[0]:g} successes in {trials[bad].iloc[0]:g} trials. Correct "
+                "the file, or swap --target and --trials."
             )
         rows = BinomialCounts(successes, trials)
     return BetaBernoulli(prior["alpha"], prior["beta"]), _grouped(frame, columns, rows)
@@ -364,7 +370,8 @@ def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief,
 
 def _gamma_poisson(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     name = target_of(frame, columns, columns.by, columns.exposure)
-    rows: Any = whole_numbers(frame, name)
+    way = " For other numbers use normal-inverse-gamma, or another column with --target."
+    rows: Any = whole_numbers(frame, name, way)
     if columns.exposure is not None:
         exposure = _numbers(complete(frame, columns.exposure).to_frame(), columns.exposure)
         if (bad := (exposure <= 0).to_numpy()).any():
@@ -406,7 +413,8 @@ def _concept_learning(frame: Any, columns: Columns, _prior: Prior) -> tuple[Beli
 def _linear_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     target, names = target_and_features(frame, columns)
     data = Design.from_frame(frame, target, names, intercept=True)
-    (height, *middle), (noise, *variance) = _unit_information(frame, [target, *names])
+    (height,), (noise,) = _unit_information(frame, [target], way=_ANOTHER)
+    middle, variance = _unit_information(frame, names)
     size, shape = len(names) + 1, prior["shape"]
     scale = prior.get("scale", shape * noise)
     level = np.append(height, [0.0] * len(names))
@@ -446,7 +454,7 @@ def _logistic_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[An
 def _normal_inverse_gamma(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     name = target_of(frame, columns, columns.by)
     rows = _grouped(frame, columns, complete(frame, name))
-    mean, variance = (x[0] for x in _unit_information(frame, [name]))
+    mean, variance = (x[0] for x in _unit_information(frame, [name], way=_ANOTHER))
     if columns.by is not None:  # a group's own, if it has several numbers
         own = frame[name].astype(float).groupby(frame[columns.by], sort=False, observed=True)
         means, variances = own.mean()[rows.groups], own.var(ddof=0)[rows.groups]

@@ -11,7 +11,7 @@ from bayesmodels.belief.bambi_model import of_formula
 from bayesmodels.command.catalog import complete, levels_of
 from bayesmodels.command.preparation import readable, reference, without_gaps
 from bayesmodels.errors import DataError
-from bayesmodels.input.containers import listed
+from bayesmodels.input.containers import listed, meant, no_column
 
 if TYPE_CHECKING:
     from bayesmodels.report.html import Report
@@ -52,21 +52,19 @@ def formula_model(
     bambi = _bambi()
     from formulae.categorical import ENCODINGS
 
-    names, groups = _names(formula)
-    notes = [f"Formula: {formula}. Family: {family}. Priors: Bambi's defaults."]
-    used = sorted((names | {*filter(None, [trials])}) & {*map(str, frame)})
     target, tilde, rest = formula.partition("~")
     target = target.strip()
     if not tilde or not target:
         raise DataError(f"--formula: must be a target, ~ and terms, as 'y ~ x'; got {formula!r}.")
+    names, groups = _names(formula)
+    notes = [f"Formula: {formula}. Family: {family}. Priors: Bambi's defaults."]
+    used = sorted((names | {*filter(None, [trials])}) & {*map(str, frame)})
     for option, wanted in (
         ("formula", sorted(names - {*ENCODINGS})),
         ("trials", [trials] if trials else []),
     ):
         if missing := [name for name in wanted if name not in used]:
-            raise DataError(
-                f"--{option}: there is no column {missing[0]!r}; there are {listed([*frame])}."
-            )
+            raise no_column(f"--{option}", missing[0], frame)
     alone = target.strip("`") in used
     _check_target(family, trials, success, alone=alone)
     frame = readable(frame, used, groups | {target.strip("`")} if success else groups, formula)
@@ -82,8 +80,12 @@ def formula_model(
         model = bambi.Model(f"{target} ~{rest}", frame, family=family)
         model.build()
     except Exception as error:
+        from bambi.defaults.families import BUILTIN_FAMILIES
+
         words = " ".join(str(error).split())
-        raise DataError(f"--formula: Bambi takes no {formula!r} of {family!r}: {words}") from error
+        near = "" if family in BUILTIN_FAMILIES else meant(family, BUILTIN_FAMILIES)
+        said = f"--formula: Bambi takes no {formula!r} of {family!r}: {words}{near}"
+        raise DataError(said) from error
     result, terms = of_formula(model), _terms(model)
     _add_ratios(result, model, terms)
     return result, notes + reference(_references(terms))

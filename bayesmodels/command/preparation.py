@@ -15,7 +15,7 @@ from bayesmodels.command import catalog
 from bayesmodels.command.catalog import Columns, Entry, complete, levels_of
 from bayesmodels.errors import DataError
 from bayesmodels.input import formula as formulas
-from bayesmodels.input.containers import listed, shown
+from bayesmodels.input.containers import listed, meant, no_column, shown
 from bayesmodels.input.wrappers import Design
 
 _MOST_ROWS = 10_000_000
@@ -143,9 +143,7 @@ def _check_excluded(
         raise DataError("--exclude: leaves out of all columns; leave --features and --formula out.")
     for column in exclude:
         if column not in frame.columns:
-            raise DataError(
-                f"--exclude: there is no column {column!r}; there are {listed([*frame])}."
-            )
+            raise no_column("--exclude", column, frame)
         if column in (columns.target, *by):
             raise DataError(
                 f"--exclude: {column!r} is used by another option; leave it out of one."
@@ -168,9 +166,7 @@ def _check(
             raise DataError(f"--{part}: {e.name} has no use for it; leave it out.")
     for option, column in (*(("by", name) for name in by), ("freq", freq)):
         if column is not None and column not in frame.columns:
-            raise DataError(
-                f"--{option}: there is no column {column!r}; there are {listed([*frame])}."
-            )
+            raise no_column(f"--{option}", column, frame)
     if len({*by}) < len(by):
         raise DataError(f"--by: must not hold a column twice; got {listed(by)}.")
     if formula is not None and (columns.target or columns.features):
@@ -300,7 +296,8 @@ def readable(frame: Any, used: Iterable[str], labels: set[str], formula: str) ->
         if re.search(rf"C\(\s*`?{re.escape(name)}\b", formula):
             continue
         if name in _was_read(frame, "unread"):
-            raise DataError(as_options(_was_read(frame, "unread")[name]))
+            way = f" Or write C({name}), which takes its cells as labels." if formula else ""
+            raise DataError(as_options(_was_read(frame, "unread")[name]) + way)
         if _kind(frame, name) == "date":
             raise DataError(
                 f"column {name!r}: holds dates, such as {str(frame[name].iloc[0])!r}; the model "
@@ -378,7 +375,7 @@ def _counted(frame: Any, name: str, success: str, notes: list[str], *, bits: boo
     if success not in levels or not others:
         raise DataError(
             f"--success: must be one of several labels in column {name!r}, which holds "
-            f"{listed(levels)}; got {success!r}."
+            f"{listed(levels)}; got {success!r}.{meant(success, levels)}"
         )
     hit = column.astype(str) == success
     other = others[0] if len(others) == 1 else f"not {success}"
@@ -397,7 +394,7 @@ def _ended(frame: Any, observed: str | None, event: str, notes: list[str]) -> An
     if event not in levels:
         raise DataError(
             f"--event: must be a label in column {observed!r}, which holds {listed(levels)}; got "
-            f"{event!r}."
+            f"{event!r}.{meant(event, levels)}"
         )
     others = [repr(level) for level in levels if level != event]
     short = f"{', '.join(others)} {'cuts' if len(others) == 1 else 'cut'} it short"
@@ -426,9 +423,7 @@ def _stacked(
     number = len(parts["target"])
     for part, names in {**parts, "by": by}.items():
         if lost := [name for name in names if name not in frame.columns]:
-            raise DataError(
-                f"--{part}: there is no column {lost[0]!r}; there are {listed([*frame])}."
-            )
+            raise no_column(f"--{part}", lost[0], frame)
         if part in parts and (len(names) not in (1, number) or len({*names}) < len(names)):
             raise DataError(
                 f"--{part}: must name one column, or a column for each of the {number} targets; "

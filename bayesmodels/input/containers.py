@@ -6,9 +6,10 @@ narwhals. Missing entries are refused here, whatever their container calls them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -473,6 +474,26 @@ def listed(labels: Sequence[Hashable]) -> str:
     if len(labels) > _MOST_LISTED:
         texts += ["...", shown(labels[-1])]
     return f"[{', '.join(texts)}]"
+
+
+def no_column(argument: str, name: str, frame: Any) -> DataError:
+    """Return the error of a column that is not there."""
+    there = [str(column) for column in frame]
+    known = f"there is no column {name!r}; there are {listed(there)}."
+    return DataError(f"{argument}: {known}{meant(name, there)}")
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Ask whether one of the known names was meant, if one is nearly the same.
+
+    Examples
+    --------
+    >>> meant("yes", ["No", "Yes"]), meant("gausian", ["gaussian", "gamma"]), meant("x", ["yes"])
+    (" Did you mean 'Yes'?", " Did you mean 'gaussian'?", '')
+    """
+    small = {each.lower(): each for each in known}
+    near = get_close_matches(name.lower(), small, 1)
+    return f" Did you mean {small[near[0]]!r}?" if near else ""
 
 
 _LONG, _MOST_LISTED = 60, 20

@@ -52,7 +52,7 @@ CASES = [
     ("report beta-bernoulli yes",
      "only 0 and 1; row 1 below the heading holds 'no'. Name the label that counts, such as"),
     ("report beta-bernoulli good --target fare",
-     "such as --success 4.5, or another column with --target; for numbers of successes name"),
+     "Name the column with numbers of successes by --target, that of trials by --trials; for"),
     ("report gamma-exponential yes --target fare --observed survived",
      "only 0 and 1; row 1 below the heading holds 'no'. Say by --event which of ['no', 'yes']"),
     ("report beta-bernoulli text --target age", "row 4 below the heading holds 'abc'. Correct the"),

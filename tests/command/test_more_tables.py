@@ -93,7 +93,11 @@ NOTES = {
     ],
     "smoking.csv": ["Columns below each other, each a group: 'qt' of 'tt', 'qc' of 'tc'."],
     "ces11.csv": ["'Yes' in column 'abortion' is 1, 'No' is 0."],
-    "housing.csv": ["Its 72 rows stand for 1,681", "Probability by group and category", "order of these"],
+    "housing.csv": [
+        "Its 72 rows stand for 1,681",
+        "Probability by group and category",
+        "order of these",
+    ],
     "danish_welfare.csv": ["has semicolons between columns.", "180 rows stand for 5,144"],
     "arthritis.csv": ["42 cells 'None' of column 'Improved' are labels"],
     "birthwt.csv": ["the odds of low = 1 are multiplied by", "the reference is race[1]."],
