@@ -119,7 +119,7 @@ def example(
 def from_frame(name: str, frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     """Return prior and data for a model from a user's frame."""
     e = entry(name)
-    if prior.get("shape", 1) <= 0:
+    if prior.get("shape", 1) <= 0 and "scale" not in prior:  # which is made of it
         raise PriorError(f"shape: must be positive; got {prior['shape']:g}.")
     unknown = [key for key in prior if key not in e.prior]
     if unknown:

@@ -810,9 +810,11 @@ def _belief_and_data(
     try:
         frame, chosen, done = preparation.prepared(model, table, **columns)
         belief, data = catalog.from_frame(model, frame, chosen, prior)
-    except (DataError, PriorError):  # which what was guessed may explain
-        later = tuple(f"column {name!r}" for name in table.attrs["read"]["unread"])
-        notes = [note for note in table.attrs["notes"] if not note.lower().startswith(later)]
+    except (DataError, PriorError) as error:  # which what was guessed may explain
+        others = [name for name in table if repr(name) not in str(error)]
+        others += table.attrs["read"]["unread"]
+        about = [f"olumn {name!r}" for name in others]
+        notes = [n for n in table.attrs["notes"] if not any(one in n for one in about)]
         _say(*map(preparation.as_options, notes), err=True)
         raise
     asked = columns["formula"] or catalog.question(model, frame, chosen)

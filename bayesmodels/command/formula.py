@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,10 +76,11 @@ def formula_model(
     if trials is not None:
         target = f"p({target}, {trials})"
     elif family == "bernoulli" and alone:
-        target, frame = _yes(frame, target, success)
+        target, frame = _yes(frame, target, success, notes)
     try:
-        model = bambi.Model(f"{target} ~{rest}", frame, family=family)
-        model.build()
+        with np.errstate(divide="ignore", invalid="ignore"):  # what is infinite is refused below
+            model = bambi.Model(f"{target} ~{rest}", frame, family=family)
+            model.build()
     except Exception as error:
         from bambi.defaults.families import BUILTIN_FAMILIES
 
@@ -86,6 +88,7 @@ def formula_model(
         near = "" if family in BUILTIN_FAMILIES else meant(family, BUILTIN_FAMILIES)
         said = f"--formula: Bambi takes no {formula!r} of {family!r}: {words}{near}"
         raise DataError(said) from error
+    _check_finite(model, frame, used)
     result, terms = of_formula(model), _terms(model)
     _add_ratios(result, model, terms)
     return result, notes + reference(_references(terms))
@@ -148,6 +151,30 @@ def _terms(model: Any) -> dict[str, Any]:
     return known
 
 
+def _check_finite(model: Any, frame: Any, used: Sequence[str]) -> None:
+    """Refuse terms that are infinite in some rows, such as the log of zero."""
+    parts = [one.component for one in model.backend.distributional_components.values()]
+    terms = {
+        n: t.data for one in parts for n, t in {**one.common_terms, **one.offset_terms}.items()
+    }
+    terms[model.response_term.name] = model.response_term.data
+    for name, data in terms.items():
+        bad = ~np.isfinite(np.asarray(data, dtype=float).reshape(len(frame), -1)).all(1)
+        if not bad.any():
+            continue
+        row = frame.iloc[int(bad.argmax())]
+        zeros = [f"{column}=0" for column in used if column in name and row[column] == 0]
+        way = (
+            f"leave out rows with 0 by --missing {quote(zeros[0])} --drop-missing"
+            if zeros
+            else "choose other terms"
+        )
+        raise DataError(
+            f"--formula: {name!r} must be a finite number; in row {int(row.name) + 1} below the "
+            f"heading it is not. Correct the file, or {way}."
+        )
+
+
 def _references(terms: dict[str, Any]) -> dict[str, str]:
     """Return the level of each term that has no effect of its own: with it others are compared."""
     coded = {n: t.term.components[0] for n, t in terms.items() if t.term.kind == "categoric"}
@@ -198,16 +225,19 @@ def _names(formula: str) -> tuple[set[str], set[str]]:
     return set(terms.var_names) - {""}, set().union(*groups)
 
 
-def _yes(frame: Any, target: str, success: str | None) -> tuple[str, Any]:
-    """Return the response of two labels, of which one counts as 1, and a frame that has it."""
+def _yes(frame: Any, target: str, success: str | None, notes: list[str]) -> tuple[str, Any]:
+    """Return the response of labels, of which one counts as 1, and a frame that has it."""
     own = target.strip("`")
     levels = [str(level) for level in levels_of(frame[own])]
     if {*levels} <= {"0", "1"} and success is None:
         return target, frame
-    if len(levels) != _SAME or success not in levels:
+    if len(levels) < _SAME or success not in levels:
         raise DataError(
-            f"--success: must say which of two labels in column {target!r} counts; it holds "
+            f"--success: must say which label in column {target!r} counts; it holds "
             f"{listed(levels)}, and --success is {success!r}. Give --success {levels[-1]}."
         )
-    # Bambi compares with text: no number is equal to that.
-    return f"{target}[{success!r}]", frame.assign(**{own: frame[own].astype(str)})
+    text = frame[own].astype(str)  # Bambi compares with text: no number is equal to that
+    if len(levels) > _SAME:
+        text = text.where(text == success, f"not {success}")
+        notes.append(f"{success!r} in column {own!r} is 1, all other labels are 0.")
+    return f"{target}[{success!r}]", frame.assign(**{own: text})

@@ -71,6 +71,15 @@ def test_the_label_that_counts_is_named(herds, column, success, value):
     assert list(np.ravel(model.rvs_to_values[rv].eval())) == list(counted)
 
 
+def test_of_several_labels_one_counts_and_the_others_do_not(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("x,grade\n1,good\n2,bad\n3,poor\n4,good\n5,bad\n6,good\n")
+    model, notes = formula_model(read_table(file), "grade ~ x", "bernoulli", success="good")
+    (observed,) = model.observed_RVs
+    assert model.rvs_to_values[observed].data.tolist() == [1, 0, 0, 1, 0, 1]
+    assert "'good' in column 'grade' is 1, all other labels are 0." in notes
+
+
 @pytest.mark.parametrize(
     ("formula", "family", "more", "said"),
     [
@@ -80,10 +89,18 @@ def test_the_label_that_counts_is_named(herds, column, success, value):
         ("cases ~ x", "binomial", {}, "--trials: must name the column"),
         ("cases ~ x", "binomial", {"trials": "n"}, "--trials: there is no column 'n'"),
         ("sick ~ x", "bernoulli", {}, "Give --success yes."),
-        ("sick ~ x", "bernoulli", {"success": "maybe"}, "which of two labels"),
+        ("sick ~ x", "bernoulli", {"success": "maybe"}, "which label in column"),
         ("y ~ x", "gaussian", {"success": "no"}, "--success: is about a target of two labels"),
         ("y ~ gap", "gaussian", {}, "column 'gap': .* leave such rows out with --drop-missing"),
         ("y ~ day", "gaussian", {}, "column 'day': holds dates"),
+        (
+            "y ~ log(won)",
+            "gaussian",
+            {},
+            "'log\\(won\\)' must be a finite number; in row .* by --missing won=0 --drop-missing",
+        ),
+        ("log(won) ~ x", "gaussian", {}, "rows with 0 by --missing won=0 --drop-missing"),
+        ("y ~ np.sqrt(x)", "gaussian", {}, "must be a finite number; .* choose other terms"),
         ("y ~ x", "normal", {}, "Bambi takes no 'y ~ x' of 'normal'"),
     ],
 )

@@ -178,6 +178,8 @@ def test_what_is_refused_names_a_way_out(name):
     first = run(name, FIRST[name])
     assert first.code == cli.BAD_INPUT
     assert REFUSED[name] in first.wrong
+    columns = {*re.findall(r"olumn '([^']+)'", first.wrong)}
+    assert len(columns) == 1, "what is said is about the column that is wrong"
     assert not first.page
 
 
@@ -429,6 +431,17 @@ def test_ids_that_repeat_are_no_feature_and_gaps_are_left_out_cell_by_cell():
             cells = own[column].dropna()
             wanted = (rows[column].mean() + cells.sum()) / (1 + len(cells))
             assert found[f"mu_numbers[{name}, {column}]"] == pytest.approx(wanted, rel=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+def test_the_log_of_no_exposure_is_refused():
+    pytest.importorskip("bambi")
+    formula = "incidents ~ type + offset(log(service))"
+    told = run("ships.csv", f"formula --formula '{formula}' --family poisson")
+    assert told.code == cli.BAD_INPUT
+    way = "leave out rows with 0 by --missing service=0 --drop-missing."
+    assert "'offset(log(service))' must be a finite number; in row 7 below" in told.wrong
+    assert way in told.wrong
 
 
 @pytest.mark.slow
