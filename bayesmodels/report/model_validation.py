@@ -293,15 +293,16 @@ def validated(given: Any, data: Any, run: Run) -> dict[str, Any]:
         "exact": drawn,
     }
     rows: tuple[Any, Any] = (model, drawn) if data is None else (given, data)
-    parts["fit"] = run.fitted(*rows, rng.spawn(1)[0])
+    (own,) = rng.spawn(1)
     if not draws:
-        return parts
+        return {**parts, "fit": run.fitted(*rows, own)}
     comparison, from_pymc = run.decided(
         lambda number: sampled(model, number, **run.sampler, **quiet),
         lambda given, share: compare(posterior, given, level=share, rng=rng),
     )
     return {
         **parts,
+        "fit": run.fitted(*rows, own),
         "comparison": comparison,
         "sampled": from_pymc,
     }

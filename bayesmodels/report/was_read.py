@@ -69,7 +69,8 @@ class Reading(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return the same as plain values, for JSON."""
         kept = {key: value for key, value in self.read.items() if key != "written"}
-        return {**kept, "noted": list(self.noted), "done": list(self.done)}
+        said = {"recoded": self.read["recoded"], "noted": self.noted, "done": self.done}
+        return kept | {part: [*map(self.words, texts)] for part, texts in said.items()}
 
 
 def _short(cell: str) -> str:

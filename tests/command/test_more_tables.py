@@ -210,7 +210,7 @@ def test_gaps_spelled_in_five_ways():
     """The one that is a number, -99, is no number of a table of heights; that is said."""
     half = run("survey.csv", f"{FIRST['survey.csv']} --missing Height=.")
     noted = json.loads(half.said)["read"]["noted"]
-    way = "8 cells of column 'Height' hold -99, far from all others; say missing='Height=-99' if"
+    way = "8 cells of column 'Height' hold -99, far from all others; say --missing Height=-99 if"
     assert any(way in sentence for sentence in noted)
     rows = raw("survey.csv").dropna(subset=["Height", "Wr.Hnd", "Sex"])
     X = np.column_stack([np.ones(len(rows)), rows["Wr.Hnd"], rows["Sex"] == "Male"]).astype(float)
