@@ -4,8 +4,8 @@ Published are estimates by maximum likelihood (lme4's `glmer`, MASS, ltm) or its
 (lme4's and nlme's `lmer` and `lme`), with flat priors; where they come from is beside each row.
 Bambi's priors are weak but not flat, so that a posterior's mean is within one of its standard
 deviations of what is published, and not nearer. Spreads of few groups are skewed to the right:
-there it is the 89 % interval that holds what is published. How these posteriors compare with long
-runs of NUTS is in docs/formulas.md.
+there it is the 89 % interval that holds what is published. Beside long runs of NUTS they stand in
+docs/command-line.md, by tests/benchmarks/bench_formulas.py.
 """
 
 # ruff: noqa: E501 - a row a table
