@@ -207,12 +207,13 @@ def _worded(posterior: Any, label: str) -> str:
     Examples
     --------
     >>> [_worded(None, x) for x in ("odds ratio of trt[drug]", "C(period)[2]", "w[0, 1]")]
-    ['odds ratio of trt: drug', 'C(period): 2', 'w[0, 1]']
+    ['odds ratio of trt: drug', 'C(period): level 2', 'w[0, 1]']
     """
     name, inner = label.partition("[")[0], _inner(label)
     index = re.fullmatch(r"[\d, ]*", inner) and not name.endswith(")")
     words = in_words(posterior, name)
-    return label.replace(name, words, 1) if index else f"{words}: {inner}"
+    level = f"level {inner}" if inner.isdigit() else inner
+    return label.replace(name, words, 1) if index else f"{words}: {level}"
 
 
 def _of_column(label: str) -> str:
