@@ -553,6 +553,10 @@ class Elementwise:
         """Return probabilities at points whose last axis is that of the laws."""
         return np.stack([law.cdf(x[..., i]) for i, law in enumerate(self._laws)], -1)
 
+    def sf(self, x):
+        """Return the probabilities of more."""
+        return 1 - self.cdf(x)
+
 
 class Quadrature:
     """The exact posterior of two weights, on a grid."""
