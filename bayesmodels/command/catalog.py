@@ -244,6 +244,18 @@ def whole_numbers(frame: Any, name: str, way: str = "") -> Any:
     return column
 
 
+def successes(frame: Any, name: str, trials: str) -> tuple[Any, Any]:
+    """Return columns of numbers of successes and of trials."""
+    hits, of = whole_numbers(frame, name), whole_numbers(frame, trials)
+    if (bad := (hits > of).to_numpy()).any():
+        raise DataError(
+            f"column {name!r}: must not exceed {trials!r}; {_where(frame, bad)} has "
+            f"{hits[bad].iloc[0]:g} successes in {of[bad].iloc[0]:g} trials. Correct the file, or "
+            "let the two change places."
+        )
+    return hits, of
+
+
 def _left_out(column: Any) -> str:
     """Say how to leave out rows in which a number that must be positive is zero."""
     if (column < 0).any():
@@ -357,14 +369,7 @@ def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief,
         several = len(levels) > (_MOST_LABELS if frame[name].dtype.kind in "OU" else _MOST_CODES)
         rows = _bits(frame, name, counts if several else labels)
     else:
-        successes, trials = whole_numbers(frame, name), whole_numbers(frame, columns.trials)
-        if (bad := (successes > trials).to_numpy()).any():
-            raise DataError(
-                f"column {name!r}: must not exceed {columns.trials!r}; {_where(frame, bad)} has "
-                f"{successes[bad].iloc[0]:g} successes in {trials[bad].iloc[0]:g} trials. Correct "
-                "the file, or swap --target and --trials."
-            )
-        rows = BinomialCounts(successes, trials)
+        rows = BinomialCounts(*successes(frame, name, columns.trials))
     return BetaBernoulli(prior["alpha"], prior["beta"]), _grouped(frame, columns, rows)
 
 

@@ -348,6 +348,8 @@ def report(
 def _file_to_write(output: Path | None, model: str, kind: str | None) -> Path:
     """Return the file of a report, whose name must end as its format does."""
     path = output or Path(f"{model}.{kind or 'html'}")
+    if path.suffix not in ("", ".html", ".htm", ".md"):
+        _refuse(f"--output: must end in .html or .md; got {path.name!r}. Browsers print PDF.")
     if kind and path.suffix != f".{kind}":
         _refuse(f"--format: {kind} is written to a file that ends in .{kind}; got {path.name!r}.")
     return path
@@ -801,6 +803,8 @@ def _belief_and_data(
     from bayesmodels.errors import DataError, PriorError
     from bayesmodels.report.was_read import Reading
 
+    if "." in model:
+        _refuse(f"MODEL: stands before FILE, as in report beta-bernoulli {model}.")
     if file is None:
         for part in filter(columns.get, columns):
             _refuse(f"--{part.replace('_', '-')}: is about columns of FILE; name one.")

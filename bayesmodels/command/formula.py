@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesmodels.belief.bambi_model import of_formula
-from bayesmodels.command.catalog import complete, levels_of
+from bayesmodels.command.catalog import complete, levels_of, successes, whole_numbers
 from bayesmodels.command.preparation import readable, reference, without_gaps
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import listed, meant, no_column
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _SAME = 2  # levels of a target that is yes or no
 _RATIOS = {"logit": "odds ratio", "log": "ratio"}
 _COUNTS = ("poisson", "negativebinomial")
+_OF_LABELS = ("bernoulli", "categorical", "cumulative", "sratio")
 
 
 def formula_model(
@@ -66,14 +67,18 @@ def formula_model(
     ):
         if missing := [name for name in wanted if name not in used]:
             raise no_column(f"--{option}", missing[0], frame)
-    alone = target.strip("`") in used
+    own = target.strip("`")
+    alone = own in used
     _check_target(family, trials, success, alone=alone)
-    frame = readable(frame, used, groups | {target.strip("`")} if success else groups, formula)
+    frame = readable(frame, used, groups | {own} if success else groups, formula)
     if drop_missing:
         frame = without_gaps(frame, used, notes)
     for name in used:
         complete(frame, name)
+    if alone:
+        _check_response(frame, own, family)
     if trials is not None:
+        successes(frame, own, trials)
         target = f"p({target}, {trials})"
     elif family == "bernoulli" and alone:
         target, frame = _yes(frame, target, success, notes)
@@ -142,6 +147,25 @@ def _check_target(family: str, trials: str | None, success: str | None, *, alone
         )
     if success is not None and not (family == "bernoulli" and alone):
         raise DataError("--success: is about a target of two labels; give --family bernoulli.")
+    if trials is not None and not (alone and "binomial" in family):
+        raise DataError("--trials: is about a column of successes; give --family binomial.")
+
+
+def _check_response(frame: Any, name: str, family: str) -> None:
+    """Refuse a column that is no response of a family: labels, numbers that are no counts."""
+    if family in _OF_LABELS:
+        return
+    if frame[name].dtype.kind not in "iufb":
+        raise DataError(
+            f"column {name!r}: holds labels, of which --family {family} is not. Give --family "
+            "bernoulli and --success for one label that counts, --family categorical for several."
+        )
+    if "poisson" in family or "binomial" in family:
+        whole_numbers(frame, name, " For numbers that are no counts give --family gaussian.")
+    elif frame[name].nunique() == 1:
+        raise DataError(
+            f"column {name!r}: holds a single value, which tells nothing; name another target."
+        )
 
 
 def _terms(model: Any) -> dict[str, Any]:

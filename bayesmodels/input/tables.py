@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesmodels.errors import DataError
 from bayesmodels.input.cells import MOST, Column, column_of, nines
-from bayesmodels.input.containers import listed
+from bayesmodels.input.containers import listed, no_column
 from bayesmodels.input.marks import Text, marks_of
 from bayesmodels.input.rows import check_lines, check_rows, check_sums, named, without_empty_rows
 from bayesmodels.input.sheets import SHEETS, sheet_of
@@ -181,7 +181,7 @@ def _marked(names: Sequence[str], missing: Sequence[str]) -> dict[str, list[str]
     for mark in missing:
         column, equals, text = mark.partition("=")
         if equals and column not in result:
-            raise DataError(f"missing: there is no column {column!r}; there are {listed(names)}.")
+            raise no_column("missing", column, names)
         for name in [column] if equals else names:
             result[name].append(text if equals else mark)
     return result

@@ -121,8 +121,8 @@ def _added(
         if frame.curve:
             x = x - speed * there(u, a, b)[0]
             h = lattice.step[axis] * (1 if fine or lattice.centres else 2)
-            others = np.delete(lattice.coordinates[kept], axis, 1)
-            _lines(nodes, (x, speed, u, w, a, b, h), others, below, density)
+            earlier = lattice.coordinates[kept, :axis]
+            _lines(nodes, (x, speed, u, w, a, b, h), earlier, below, density)
             continue
         step = lattice.step[axis] / (2 if lattice.centres and d > 1 else 1)
         if not fine:  # before the last refinement
@@ -142,15 +142,15 @@ def _added(
     return below, density
 
 
-def _lines(nodes: Array, points: Points, others: Array, below: Array, density: Array) -> None:
+def _lines(nodes: Array, points: Points, earlier: Array, below: Array, density: Array) -> None:
     """Add lines of points to what is below nodes, and to the density there.
 
-    Points are of one line that have all other coordinates in common, and so x and speed.
+    Points with the same coordinates on `earlier` axes have the same x and speed: they are added up.
     """
     x, speed, u, weights, stretch, skew, step = points
     far = np.abs(u) > _OUT
     _, first, line = np.unique(
-        others[~far].round(9), axis=0, return_index=True, return_inverse=True
+        earlier[~far].round(9), axis=0, return_index=True, return_inverse=True
     )
     degrees = min(_DEGREES, int((math.pi / step) ** 2))
     sums = np.zeros((len(first), degrees + 1))

@@ -34,7 +34,7 @@ MISTAKES = [
     ("beta-bernoulli T --target Recovered", "such as --success Yes", BETA),
     ("beta-bernoulli T --target Hits", "of successes by --target, that of trials by --trials", "beta-bernoulli T --target Hits --trials Trials"),
     ("beta-bernoulli T --target Events", "for numbers of events use gamma-poisson", "gamma-poisson T --target Events"),
-    ("beta-bernoulli T --target Trials --trials Hits", "swap --target and --trials", "beta-bernoulli T --target Hits --trials Trials"),
+    ("beta-bernoulli T --target Trials --trials Hits", "let the two change places", "beta-bernoulli T --target Hits --trials Trials"),
     (f"{BETA} --freq Score", "must hold whole numbers, 0 or more; row 1 below the heading holds", BETA),
     (f"{BETA} --ci-prob 95", "95.0 is not in the range 0<x<1", f"{BETA} --ci-prob 0.95"),
     (f"{BETA} --draws -5", "is not in the range x>=8", f"{BETA} --draws 500"),
@@ -58,6 +58,12 @@ MISTAKES = [
     ("formula T --formula 'Score = Age'", "must be a target, ~ and terms, as 'y ~ x'", f"{SCORE}'"),
     ("formula T --family poisson", "needs FILE and --formula", "formula T --formula 'Events ~ Age' --family poisson"),
     ("formula T --formula 'Hits ~ Age' --family binomial", "--trials: must name the column with numbers of trials", "formula T --formula 'Hits ~ Age' --family binomial --trials Trials"),
+    ("formula T --formula 'Score ~ Age' --family poisson", "For numbers that are no counts give --family gaussian", f"{SCORE}' --family gaussian"),
+    ("formula T --formula 'Recovered ~ Age'", "Give --family bernoulli and --success", "formula T --formula 'Recovered ~ Age' --family bernoulli --success Yes"),
+    ("formula T --formula 'Same ~ Age'", "holds a single value, which tells nothing; name another target", f"{SCORE}'"),
+    ("formula T --formula 'Trials ~ Age' --family binomial --trials Hits", "let the two change places", "formula T --formula 'Hits ~ Age' --family binomial --trials Trials"),
+    (f"{SCORE}' --trials Trials", "--trials: is about a column of successes; give --family binomial", "formula T --formula 'Hits ~ Age' --family binomial --trials Trials"),
+    ("T beta-bernoulli --target Recovered", "MODEL: stands before FILE", BETA),
     ("formula T --formula 'Recovered ~ Age' --family bernoulli", "Give --success Yes.", "formula T --formula 'Recovered ~ Age' --family bernoulli --success Yes"),
 ]
 # fmt: on
