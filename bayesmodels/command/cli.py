@@ -893,7 +893,8 @@ def _print_reading(reading: Reading | None, most: int | None = None) -> None:
     rows = list(zip(*(column.cells for column in columns), strict=True))
     _print_table(tuple(column.head for column in columns), rows[:most])
     if (left := len(rows[:most]) - len(rows)) < 0:
-        _say(f"{-left:,} more columns are not shown; --check has them all.", "")
+        more = "1 more column is" if left == -1 else f"{-left:,} more columns are"
+        _say(f"{more} not shown; --check has them all.", "")
 
 
 def _parameters(prior: tuple[str, ...]) -> dict[str, float]:

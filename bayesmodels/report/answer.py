@@ -37,6 +37,7 @@ from bayesmodels.report.rounding import decimals_of, rounded
 _TINY = np.finfo(float).tiny  # width of an interval
 _MISFIT = "As if the model were right, which these rows deny:"
 _SHOWN = 6  # numbers that a paragraph goes through
+_TIED = 1e-6  # between probabilities that are the same
 _ONE_BY_ONE = 200  # rows; more are left out in ten parts
 _FOLDS = 10
 _MOST_ROWS = 100_000  # that are classified, each by others
@@ -306,8 +307,12 @@ def _groups(posterior: Any, name: str, prob: float) -> list[str]:
         largest = decide(posterior, name).best
     except PriorError:  # piled up at an end, where nothing can be said
         return said
-    label, probability = each[int(largest.argmax())].label, _probability(largest.max())
-    return [*said, f"{label} is the largest with a probability of {probability}."]
+    first = [e.label for e, p in zip(each, largest, strict=True) if p > largest.max() - _TIED]
+    probability = _probability(largest.max())
+    if len(first) == 1:
+        return [*said, f"{first[0]} is the largest with a probability of {probability}."]
+    names = f"{', '.join(first[:-1])} and {first[-1]}"
+    return [*said, f"{names} are equally probable to be the largest: {probability} each."]
 
 
 # --- classes --------------------------------------------------------------------------------------

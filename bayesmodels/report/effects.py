@@ -45,17 +45,13 @@ def sections(report: Report) -> list[Section]:
         shown.append(table(each, report.prob))
     fit = fitted(report) if isinstance(report.prior, Regressing) else []
     others = _caterpillars(report) if report.prior is None else []
-    of = "" if linear else _of_groups(report.posterior)
+    by = None if linear else answer.grouped(report.posterior)
+    of = "" if by is None else f"{answer.start(report.posterior, by)} by group"
     drawn = [*forest(each, report.prob, of), *others, *fit]
     if drawn[1:]:
         shown.append(Part("pictures", drawn[1:]))
     front = drawn[0] if drawn else None
     return [Section("effects", title, shown, front=front)] if shown or front else []
-
-
-def _of_groups(posterior: Any) -> str:
-    name = answer.grouped(posterior)
-    return "" if name is None else f"{answer.start(posterior, name)} by group"
 
 
 def _elements(posterior: Any, prob: float) -> list[Effect]:

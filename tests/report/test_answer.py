@@ -86,6 +86,12 @@ def test_the_probability_of_the_largest_is_that_of_a_decision():
 
 
 @pytest.mark.slow
+def test_a_tie_is_one():
+    rows = bm.Grouped([1, 0, 0, 1, 0, 0, 0, 0, 0], by=list("aaabbbccc"))
+    said = bm.validate(bm.BetaBernoulli(1, 1), rows, draws=0, rng=1).answer[1]
+    assert said.startswith("a and b are equally probable to be the largest: 0.4")
+
+
 def test_rows_are_classified_by_the_others():
     """Each row's class from a belief that was updated with all other rows."""
     given = SAMPLES["flowers"]()
