@@ -29,7 +29,7 @@ MISTAKES = [
     ("beta-bernouli T --target Recovered --success Yes", "Did you mean 'beta-bernoulli'?", BETA),
     ("beta-bernoulli T --target recovered --success Yes", "Did you mean 'Recovered'?", BETA),
     ("beta-bernoulli T --target Recovered --success yes", "Did you mean 'Yes'?", BETA),
-    (f"{BETA} --bye Arm", "'--by'", f"{BETA} --by Arm"),
+    (f"{BETA} --bye Arm", "--brief", f"{BETA} --by Arm"),  # one of those that any click names
     (f"{BETA} --by arm", "there is no column 'arm'; there are ['Arm', 'Recovered',", f"{BETA} --by Arm"),
     ("beta-bernoulli T --target Recovered", "such as --success Yes", BETA),
     ("beta-bernoulli T --target Hits", "of successes by --target, that of trials by --trials", "beta-bernoulli T --target Hits --trials Trials"),
